@@ -46,6 +46,33 @@ def test_threads():
             tsanom.dtw_matrix(X, executor=executor, tile=-1)
 
 
+def rejection(call, *arguments):
+    with pytest.raises((TypeError, ValueError)) as caught:
+        call(*arguments)
+    error = caught.value
+    return type(error), getattr(error, "status", None), getattr(error, "argument", None), getattr(
+        error, "index", None)
+
+
+@pytest.mark.parametrize("shape", [(9, 5), (9, 5, 2), (1, 5), (0, 5), (3, 0)])
+def test_what_is_rejected_does_not_depend_on_the_executor(shape):
+    with concurrent.futures.ThreadPoolExecutor(2) as executor:
+        for _ in range(5):
+            bad = RNG.normal(size=shape)
+            k = RNG.integers(bad.size or 1)
+            bad.reshape(-1)[k:k + 1] = RNG.choice([np.nan, np.inf, -np.inf])
+            for given in (bad, list(bad), bad.astype(np.float32)):
+                alone = rejection(tsanom.dtw_matrix, given)
+                assert rejection(lambda: tsanom.dtw_matrix(given, executor=executor)) == alone
+                cross = np.ones((2, *shape[1:]))
+                alone = rejection(tsanom.dtw_matrix, cross, given)
+                assert rejection(
+                    lambda: tsanom.dtw_matrix(cross, given, executor=executor)) == alone
+        for progress in (5, "yes"):
+            assert rejection(lambda: tsanom.dtw_matrix(X, progress=progress)) == rejection(
+                lambda: tsanom.dtw_matrix(X, progress=progress, executor=executor))
+
+
 @pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_processes(method):
     context = multiprocessing.get_context(method)

@@ -204,6 +204,16 @@ def test_asymmetry_by_rounding_is_accepted():
                                             ).ordering.tolist()
     assert np.allclose(found.reachability, order(exact).reachability, atol=1e-8)
     np.fill_diagonal(noisy, 0)
+@pytest.mark.parametrize("x", [np.empty((2, 3, 0)), np.empty((1, 3, 0)),
+                               [np.empty((3, 0)), np.empty((2, 0))]])
+def test_samples_have_components(x):
+    for call in (tsanom.dtw_matrix, tsanom.dtw_medoid, tsanom.dtw_barycenter, tsanom.Index,
+                 lambda x: tsanom.dtw_matrix([[1.0]], x),
+                 lambda x: tsanom.Index([[1.0]]).kneighbors(x)):
+        with pytest.raises(ValueError, match="0 components"):
+            call(x)
+
+
     noisy[0, 1] += 1e-3
     with pytest.raises(tsanom.TsanomError, match="symmetric"):
         order(noisy)

@@ -31,7 +31,8 @@ from typing import Any, List, Optional, TYPE_CHECKING, Tuple, Union
 import numpy as np
 
 from ._arrow import read
-from ._library import ffi
+from ._errors import from_status
+from ._library import ffi, lib
 
 # numpy.typing takes long to import, and annotations are not evaluated.
 if TYPE_CHECKING:
@@ -274,7 +275,7 @@ class Series:
             self.dimensions = 1
             self._values = values
             count, length = values.shape
-            view = self._start(False, count, length)
+            view = self._start(name, False, count, length)
             view.data = from_buffer(DOUBLES, values)
             view.length = length
             return
@@ -292,7 +293,19 @@ class Series:
         """Some of the series, as a set."""
         return self._values[part]  # type: ignore[no-any-return]
 
-    def _start(self, single: bool, count: int, longest: int) -> Any:
+    def check(self, name: str) -> None:
+        """Reject what the functions of C reject; they see parts of the set only."""
+        if not self.count or not self.longest:
+            raise from_status(lib.TSANOM_E_COUNT, name)
+        for k, series in enumerate(self._values):
+            finite = np.isfinite(series)
+            if not len(series):
+                raise from_status(lib.TSANOM_E_COUNT, name, k)
+            if not finite.all():
+                raise from_status(lib.TSANOM_E_NONFINITE, name,
+                                  (k, int(finite.argmin()) // self.dimensions))
+
+    def _start(self, name: str, single: bool, count: int, longest: int) -> Any:
         self.dtype = F32 if single else F64
         self.count = count
         self.longest = longest
@@ -303,6 +316,8 @@ class Series:
         self.view = view = new(kind, default[0])
         view.count = count
         if self.dimensions != 1:
+            if self.dimensions == 0:  # the default in C
+                raise ValueError(f"{name}: samples have 0 components; at least 1 is expected")
             view.dimensions = self.dimensions
         return view
 
@@ -320,7 +335,7 @@ class Series:
                 and matrix.strides[0] % item == 0 and matrix.strides[0] >= row * item):
             matrix = _plain(matrix, kind)
         self.dimensions = matrix.shape[2] if matrix.ndim == 3 else 1
-        view = self._start(single, matrix.shape[0], matrix.shape[1])
+        view = self._start(name, single, matrix.shape[0], matrix.shape[1])
         view.data = pointer(matrix)
         view.ld = max(row, matrix.strides[0] // item)
         view.length = self.longest
@@ -333,7 +348,7 @@ class Series:
         single = all(part.dtype == F32 for part in parts) if dtype is None else dtype == F32
         self._values = [_plain(part, F32 if single else F64) for part in parts]
         self.dimensions = parts[0].shape[1] if parts[0].ndim == 2 else 1
-        view = self._start(single, len(parts), max(len(part) for part in parts))
+        view = self._start(name, single, len(parts), max(len(part) for part in parts))
         pointers = new("float *[]" if single else "double *[]",
                        [pointer(part) for part in self._values])
         lengths = new(SIZES, [len(part) for part in parts])

@@ -122,6 +122,17 @@ def _with_bar() -> Callable[[int, int], object]:
     return report
 
 
+def reporter(progress: Progress) -> Optional[Callable[[int, int], object]]:
+    """What is called with done and total, if anything."""
+    if not progress:
+        return None
+    if progress is True:
+        return _with_bar()
+    if not callable(progress):
+        raise TypeError(f"progress is {progress!r}; True or a function is expected")
+    return progress
+
+
 class Execution:
     """An exec with its poll and its fault, for one call at a time."""
 
@@ -130,13 +141,12 @@ class Execution:
     def __init__(self, threads: int = 1, progress: Progress = None) -> None:
         caught: List[BaseException] = []
         poll: Callable[[Any, int, int], int] = _keep_going
-        if progress:
-            if progress is not True and not callable(progress):
-                raise TypeError(f"progress is {progress!r}; True or a function is expected")
-            report = _with_bar() if progress is True else progress
+        report = reporter(progress)
+        if report:
+            tell = report
 
             def poll(user: Any, done: int, total: int) -> int:
-                report(done, total)
+                tell(done, total)
                 return 0
 
         self._caught = caught

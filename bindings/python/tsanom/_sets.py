@@ -9,6 +9,7 @@ same parts of one call."""
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,7 +19,8 @@ import numpy as np
 
 from ._arrays import (DOUBLE, DOUBLES, F32, F64, FLOATS, SIZE, Array, Series, SeriesSet,
                       from_buffer, new, samples)
-from ._call import INFEASIBLE, PARTIAL, Progress, call_sized, flag, real, thread_count, whole
+from ._call import (INFEASIBLE, PARTIAL, Progress, call_sized, flag, real, reporter, thread_count,
+                    whole)
 from ._dtw import CLOSED, FAR, Ends, check_root, dtw_options
 from ._library import NULL, lib
 from ._results import maker
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 _CONDENSED = ((lib.tsanom_dtw_condensed, DOUBLES), (lib.tsanom_dtw_condensed_f32, FLOATS))
 _CROSS = ((lib.tsanom_dtw_cross, DOUBLES), (lib.tsanom_dtw_cross_f32, FLOATS))
 
+# The distance of a series to itself, in linear time.
+_ALONG = dtw_options(0, "absolute", "sakoe_chiba", math.inf, 0.0, CLOSED, CLOSED)
+
 
 def _condensed(series: Series, setting: Any, more: int = 0, threads: int = 1,
                progress: Progress = None) -> Array:
@@ -38,7 +43,10 @@ def _condensed(series: Series, setting: Any, more: int = 0, threads: int = 1,
     n = series.count
     pairs = max(n * (n - 1) // 2, 0)
     result = np.zeros(pairs + more, series.dtype) if more else np.empty(pairs, series.dtype)
-    if n != 1:
+    if n == 1:
+        # Of one series C has no matrix; it is checked by a distance.
+        _cross(series, series, _ALONG)
+    else:
         function, kind = _CONDENSED[series.dtype is F32]
         call_sized(series.cells, function, (series.view, setting),
                    (from_buffer(kind, result, True), NULL), threads, progress, FAR)
@@ -70,7 +78,7 @@ def _blocks(count: int, tile: Optional[int]) -> List[Tuple[int, int]]:
 
 
 def _collect(tasks: "Dict[Future[Array], Tuple[slice, slice]]", result: Array, mirror: bool,
-             progress: Progress) -> None:
+             report: Optional[Callable[[int, int], object]]) -> None:
     """Put tiles where they belong; of a block with itself the tile is condensed."""
     try:
         for done, (future, (rows, columns)) in enumerate(tasks.items(), 1):
@@ -80,8 +88,8 @@ def _collect(tasks: "Dict[Future[Array], Tuple[slice, slice]]", result: Array, m
             result[rows, columns] = part
             if mirror:
                 result[columns, rows] = part.T
-            if callable(progress):
-                progress(done, len(tasks))
+            if report:
+                report(done, len(tasks))
     except BaseException:
         for future in tasks:
             future.cancel()
@@ -94,6 +102,10 @@ def _by_executor(a: Series, b: Optional[Series], setting: Tuple[Any, ...], threa
     tasks = {}
     if not callable(getattr(executor, "submit", None)):
         raise TypeError(f"executor is {executor!r}; an object with submit() is expected")
+    report = reporter(progress)
+    a.check("X")
+    if b:
+        b.check("Y")
     rows = _blocks(a.count, tile)
     for i, (r0, r1) in enumerate(rows):
         left = a[r0:r1]
@@ -102,7 +114,7 @@ def _by_executor(a: Series, b: Optional[Series], setting: Tuple[Any, ...], threa
             future = executor.submit(_tile, left, right, a.dtype, setting, threads)
             tasks[future] = (slice(r0, r1), slice(c0, c1))
     result = np.empty((a.count, b.count if b else a.count), a.dtype)
-    _collect(tasks, result, b is None, progress)
+    _collect(tasks, result, b is None, report)
     return result
 
 
@@ -176,7 +188,6 @@ def dtw_matrix(X: SeriesSet, Y: Optional[SeriesSet] = None, radius: Optional[int
            [8.]])
     """
     check_root(root, cost)
-    # A set of one series needs no call of C.
     thread_count(threads)
     options = dtw_options(radius, cost, window, cutoff, penalty, open_begin, open_end)
     if flag(condensed, "condensed") and Y is not None:
