@@ -162,6 +162,24 @@ tsanom.heartbeat.finish()
 """
 
 
+def test_names_that_are_not_utf8(tmp_path):
+    """Bytes of a file in an error, and of a path in an error and in a page."""
+    for content in ("thread,time\nähm,1\n".encode("latin-1"),
+                    b"time,thread\n" + ("é" * 200).encode() + b",0\n"):
+        path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.csv")
+        with open(path, "wb") as file:
+            file.write(content)
+        with pytest.raises(tsanom.TsanomError, match="not a finite decimal number") as caught:
+            tsanom.Run(path)
+        assert caught.value.file == path
+        assert str(caught.value).encode()
+    directory = os.fsdecode(os.fsencode(tmp_path) + b"/\xff")
+    with tsanom.heartbeat.record(directory):
+        for _ in range(30):
+            tsanom.heartbeat.beat()
+    assert tsanom.Run(directory).summary().state == "finished"
+
+
 def test_a_running_program_is_followed(tmp_path):
     directory = tmp_path / "run"
     writer = subprocess.Popen([sys.executable, "-c", WRITER, str(directory)], text=True,

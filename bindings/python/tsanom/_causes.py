@@ -242,7 +242,7 @@ def cause_of(cause: Any) -> Cause:
                            lib.TSANOM_DIAGNOSIS_CAUSE_NEXT),
                   None if cause.sign < 0 else SIGNS[cause.sign], cause.value, cause.most,
                   cause.limit, cause.lost_s, cause.begin, cause.end, cause.iteration,
-                  ffi.string(cause.name).decode())
+                  ffi.string(cause.name).decode(errors="replace"))
 
 
 def signs_by_name(signs: Sequence[Any]) -> Tuple[Dict[str, float], ...]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The exception and the warning of the package."""
 
+import os
 from typing import Any, Dict, Optional, Tuple, Union
 
 from ._library import NONE, ffi, lib
@@ -46,7 +47,8 @@ class TsanomError(ValueError):
         """The same where a function has another name for an argument than others have."""
         if self.argument != argument:
             return self
-        return TsanomError(name + self.args[0][len(argument):], self.status, name, self.index)
+        return TsanomError(name + self.args[0][len(argument):], self.status, name, self.index,
+                           self.file)
 
     def __reduce__(self) -> Tuple[Any, ...]:
         return (TsanomError, (self.args[0], self.status, self.argument, self.index, self.file))
@@ -92,20 +94,21 @@ def _brackets(index: Index) -> str:
     return "".join(f"[{i}]" for i in ([index] if isinstance(index, int) else index or ()))
 
 
-def _error(status: int, argument: str, index: Index, text: str, file: str = "") -> Exception:
+def _error(status: int, argument: str, index: Index, text: str, file: bytes = b"") -> Exception:
     if status == lib.TSANOM_E_MEMORY:
         return MemoryError(text)
     name = argument_name(argument)
     place = name + _brackets(index)
-    problem = place + text if text.startswith(" is ") else ": ".join(filter(None, (place, text)))
-    message = ": ".join(filter(None, (file, problem)))
-    return TsanomError(message, status, name or None, index, file or None)
+    is_sentence = text.startswith((" is ", " has "))
+    problem = place + text if is_sentence else ": ".join(filter(None, (place, text)))
+    message = ": ".join(filter(None, (file.decode(errors="replace"), problem)))
+    return TsanomError(message, status, name or None, index, os.fsdecode(file) or None)
 
 
 def from_fault(status: int, fault: Any) -> Exception:
     """The exception for a status and what the fault reports of it."""
     argument = ffi.string(fault.argument).decode()
-    text = ffi.string(fault.text).decode() or status_text(status)
+    text = ffi.string(fault.text).decode(errors="replace") or status_text(status)
     index: Index = None
     if fault.element != NONE:
         index = fault.element if fault.second == NONE else (fault.element, fault.second)
@@ -120,7 +123,7 @@ def from_fault(status: int, fault: Any) -> Exception:
             # A field of an array, which Python passes as a whole: "X[1]: length is 3; ...".
             text = (field[:-1] if index is not None else field) + text
     return _error(status, argument, index, text,
-                  ffi.string(fault.file).decode(errors="replace"))
+                  ffi.string(fault.file))
 
 
 def from_status(status: int, argument: str = "", index: Index = None) -> Exception:

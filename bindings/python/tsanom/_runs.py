@@ -250,14 +250,15 @@ class Run:
         """Function, file and line of a region of `events`."""
         name = ffi.new("char **")
         call(runs.tsanom_runs_place_name, (self._run, region), (name,))
-        return str(ffi.string(name[0]).decode())
+        return str(ffi.string(name[0]).decode(errors="replace"))
 
     def place(self, region: int) -> Place:
         """The place in the code of a region of `events`."""
         place = ffi.new("tsanom_runs_place *")
         plain(runs.tsanom_runs_place_at(self._run, region, place), "region", region)
         return Place(self.place_name(region), os.fsdecode(ffi.string(place.module)), place.address,
-                     None if place.call == NULL else ffi.string(place.call).decode(),
+                     None if place.call == NULL
+                     else ffi.string(place.call).decode(errors="replace"),
                      place.communicator)
 
     def streams(self, part: str = "beats") -> List[Stream]:

@@ -117,7 +117,8 @@ class Collector:
         if source is not None:
             self.struct.slow, self.struct.slow_capacity = self._slow, len(self._slow)
             self.struct.activities, self.struct.source = runs.tsanom_runs_activities, source
-        self._kept = [ffi.new("char[]", text.encode()) for text in (path, *missing)]
+        self._kept = [ffi.new("char[]", text.encode(errors="surrogateescape"))
+                      for text in (path, *missing)]
         self._missing = ffi.new("char *[]", self._kept[1:])
         self.struct.path = self._kept[0]
         self.struct.missing, self.struct.missing_count = self._missing, len(missing)
@@ -156,7 +157,8 @@ class Collector:
                 text, KINDS[one.kind], one.first, one.last, one.count, one.period,
                 None if one.place_low == NONE else (one.place_low, one.place_high),
                 one.ratio, one.low, one.high, one.lost_s,
-                ffi.string(one.region).decode() or None, None if one.thread < 0 else one.thread,
+                ffi.string(one.region).decode(errors="replace") or None,
+                None if one.thread < 0 else one.thread,
                 REASONS[one.reason], bool(one.of_processor)))
         return found
 
