@@ -214,6 +214,7 @@ def test_a_killed_program_leaves_its_beats(tmp_path):
         -signal.SIGKILL)
     run = tsanom.Run(directory)
     assert not run.info.finished and len(run.beats()) == 77
+    assert sum(run.follow(interval=0.01, timeout=20)) == 0 and len(list(run.follow())) == 1
 
 
 @pytest.mark.skipif("TSANOM_COMMAND" not in os.environ, reason="needs the command tsanom")

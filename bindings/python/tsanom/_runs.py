@@ -192,11 +192,14 @@ class Run:
 
     def follow(self, interval: float = 1.0, timeout: Optional[float] = None) -> Iterator[int]:
         """Refresh every `interval` seconds, and yield the number of records added, until the
-        program ends the recording, or for `timeout` seconds."""
+        program ends the recording or is killed, or for `timeout` seconds."""
         end = None if timeout is None else time.monotonic() + timeout
         while True:
+            # A program that is over may have written since the latest refresh.
+            over = (self._describe().state != runs.TSANOM_RUN_RUNNING
+                    or end is not None and time.monotonic() >= end)
             yield self.refresh()
-            if self.info.finished or end is not None and time.monotonic() >= end:
+            if over or self.info.finished:
                 return
             time.sleep(interval)
 
