@@ -35,7 +35,7 @@ def test_index_can_refer_to_the_samples():
     assert index.kneighbors(X[3:4])[1].tolist() == [[3]]
     copy = pickle.loads(pickle.dumps(index))
     assert len(copy) == 20 and copy.kneighbors(X[4:5])[1].tolist() == [[4]]
-    with pytest.raises(tsanom.TsanomError):
+    with pytest.raises(ValueError, match="copy=False"):
         tsanom.Index(X, 2, copy=False, z_normalize=True)
     with pytest.raises(tsanom.TsanomError) as caught:
         index.kneighbors(X[:1], 21)

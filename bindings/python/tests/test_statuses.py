@@ -184,11 +184,34 @@ def test_errors_name_the_argument_and_say_what_is_expected():
             (lambda: order([[0.0, -1], [-1, 0]]), "at least 0"),
             (lambda: order([[1.0, 1], [1, 0]]), "diagonal of 0"),
             (lambda: tsanom.lb_keogh(x[0], (x[0] + 1, x[0])), "no minimum"),
-            (lambda: tsanom.optics_order(x, 5), "points")):
+            (lambda: tsanom.optics_order(x, 5), "points"),
+            (lambda: tsanom.optics_order([[0.0]], 1, search="all"), "search"),
+            (lambda: tsanom.optics_order([[0.0]], 1, metric="precomputed", search="all"), "search"),
+            (lambda: tsanom.Index(x, copy=False, z_normalize=True), "copy=False is not possible"),
+            (lambda: tsanom.lb_keogh([], ([], [])), "^c: "),
+            (lambda: tsanom.polyfit([1.0, 2], [1.0, 2], 2), "^x has 2 elements; at least 3 "),
+            (lambda: tsanom.search_stream([1, 2, 3], [1, 2], 1), "^stream has 2 elements; the "),
+            (lambda: tsanom.compare_runs([], [1.0]), "^a has 0 elements; "),
+            (lambda: tsanom.Model.learn([]), "^normal has 0 elements; "),
+            (lambda: tsanom.Model.learn([[]]), "thread_count"),
+            (lambda: tsanom.ChangeDetector().push([1.0, 2.0, np.nan]), r"^x\[2\]: "),
+            (lambda: tsanom.dtw(x[0], x[0], threads=2**31), "^threads"),
+            (lambda: tsanom.optics_order([[0.0], [1.0]], 1, max_eps=0.3).cut(0.1 + 0.2),
+             "^eps is 0.30000000000000004; at most 0.3 ")):
         with pytest.raises(ValueError, match=text):
             call()
     with pytest.raises(MemoryError):
         tsanom.EnvelopeStream(2**45)
+
+
+@pytest.mark.parametrize("x", [np.empty((2, 3, 0)), np.empty((1, 3, 0)),
+                               [np.empty((3, 0)), np.empty((2, 0))]])
+def test_samples_have_components(x):
+    for call in (tsanom.dtw_matrix, tsanom.dtw_medoid, tsanom.dtw_barycenter, tsanom.Index,
+                 lambda x: tsanom.dtw_matrix([[1.0]], x),
+                 lambda x: tsanom.Index([[1.0]]).kneighbors(x)):
+        with pytest.raises(ValueError, match="0 components"):
+            call(x)
 
 
 def order(distances):
@@ -204,16 +227,6 @@ def test_asymmetry_by_rounding_is_accepted():
                                             ).ordering.tolist()
     assert np.allclose(found.reachability, order(exact).reachability, atol=1e-8)
     np.fill_diagonal(noisy, 0)
-@pytest.mark.parametrize("x", [np.empty((2, 3, 0)), np.empty((1, 3, 0)),
-                               [np.empty((3, 0)), np.empty((2, 0))]])
-def test_samples_have_components(x):
-    for call in (tsanom.dtw_matrix, tsanom.dtw_medoid, tsanom.dtw_barycenter, tsanom.Index,
-                 lambda x: tsanom.dtw_matrix([[1.0]], x),
-                 lambda x: tsanom.Index([[1.0]]).kneighbors(x)):
-        with pytest.raises(ValueError, match="0 components"):
-            call(x)
-
-
     noisy[0, 1] += 1e-3
     with pytest.raises(tsanom.TsanomError, match="symmetric"):
         order(noisy)

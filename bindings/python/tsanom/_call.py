@@ -97,7 +97,7 @@ def file_name(path: Any, name: str = "path") -> bytes:
 
 def thread_count(threads: int, name: str = "threads") -> int:
     """The thread count of an exec: -1, as scikit-learn's n_jobs, is 0 there, all processors."""
-    if whole(threads, name, -1) == 0:
+    if whole(threads, name, -1, 2**31 - 1) == 0:
         raise ValueError(f"{name} is 0; a count of at least 1, or -1 for all processors, is "
                          "expected")
     return max(index(threads), 0)

@@ -6,9 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, List, Optional, TYPE_CHECKING
 
+import numpy as np
 
 from ._arrays import DOUBLES, doubles, from_buffer, new
 from ._call import PARTIAL, call, call_sized, flag, options, plain, quick, shared_options
+from ._errors import from_status
 from ._library import ffi, lib
 from ._results import reader
 
@@ -130,9 +132,11 @@ class ChangeDetector:
         count, taken, points = new("size_t *"), new("size_t *"), new(_POINTS, _FEW)
         changes: List[Change] = []
         while True:
-            status = plain(lib.tsanom_change_push(self._detector, pointer + done,
-                                                  len(array) - done, points, _FEW, count, taken),
-                           "x", expected=(PARTIAL,))
+            status = lib.tsanom_change_push(self._detector, pointer + done, len(array) - done,
+                                            points, _FEW, count, taken)
+            if status == lib.TSANOM_E_NONFINITE:
+                raise from_status(status, "x", int(np.isfinite(array).argmin()))
+            plain(status, "x", expected=(PARTIAL,))
             changes += [_change(points[i]) for i in range(count[0])]
             done += taken[0]
             if status != PARTIAL:

@@ -74,8 +74,14 @@ _NAMES: Dict[str, str] = {
     "options.reduct_limit": "limit", "options.size_limit": "max_size",
     "options.keep_tails": "predecessor_correction", "options.selection": "select",
     "options.borrow": "copy", "barycenter": "start", "time": "times",
+    "a_count": "a", "b_count": "b", "run_count": "normal",
     "ordering.order": "ordering", "ordering.reachability": "reachability",
     "ordering.core_distance": "core_distances", "ordering.predecessor": "predecessor"}
+
+
+# Counts that Python takes from arrays.
+_COUNTS = ("n", "m", "length", "count", "query_length", "stream_length", "a_count", "b_count",
+           "run_count")
 
 
 def argument_name(argument: str) -> str:
@@ -118,10 +124,13 @@ def from_fault(status: int, fault: Any) -> Exception:
         # the names of Python.
         text = text[len(place):]
         text = text[2:] if text.startswith(": ") else text
+        if argument in _COUNTS and text.startswith(" is "):
+            text = " has " + text[4:].replace(";", " elements;", 1)
         struct, _, field = argument.partition(".")
         if field and struct not in ("options", "exec") and argument not in _NAMES:
             # A field of an array, which Python passes as a whole: "X[1]: length is 3; ...".
-            text = (field[:-1] if index is not None else field) + text
+            plural = index is not None and field.endswith("s")
+            text = (field[:-1] if plural else field) + text
     return _error(status, argument, index, text,
                   ffi.string(fault.file))
 

@@ -287,12 +287,13 @@ def optics_order(X: npt.ArrayLike, min_samples: Optional[int] = None, *, max_eps
         _by_function(metric, points, _setting(min_samples, max_eps, 0, 0), view)
         return result
     data = from_buffer(DOUBLES, points)
+    method = choice(search, SEARCHES, "search")
     if metric == "precomputed":
         call_sized(n * n, _order_matrix, (data, n, ld, _setting(min_samples, max_eps, 0, 0)),
                    (view,), 1, progress)
     else:
         setting = _setting(min_samples, max_eps, choice(metric, METRICS, "metric"),
-                           choice(search, SEARCHES, "search"))
+                           method)
         call_sized(n * n * ld, _order, (data, n, ld, ld, setting), (view,), threads, progress)
     return result
 

@@ -80,6 +80,8 @@ class Index:
     def __init__(self, X: SeriesSet, radius: Optional[int] = None, *, cost: str = "absolute",
                  z_normalize: bool = False, copy: bool = True, threads: int = 1,
                  progress: Progress = None) -> None:
+        if flag(z_normalize, "z_normalize") and not flag(copy, "copy"):
+            raise ValueError("copy=False is not possible with z_normalize")
         # A pickle needs the samples as they were given.
         self._series = Series(X, "X", F64, bool(flag(copy, "copy")))
         self._arguments = {"radius": radius, "cost": cost, "z_normalize": z_normalize, "copy": copy}

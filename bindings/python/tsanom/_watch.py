@@ -249,6 +249,8 @@ class Job:
         int or None
             The run that holds up the others; None: fewer than two have beats.
         """
+        if in_call is not None and len(in_call) != len(self.watches):
+            raise ValueError(f"in_call has {len(in_call)} elements; {len(self.watches)} expected")
         for i, watch in enumerate(self.watches):
             inside = in_call[i] if in_call is not None else None
             self._ranks[i].watch = watch._watch

@@ -49,7 +49,7 @@ def start(directory: Union[str, "os.PathLike[str]"], threads: int = 1, *, clock:
     _library.tsanom_record_options_init(setting, ffi.sizeof("tsanom_record_options"))
     setting.clock = choice(clock, CLOCKS, "clock")
     if vital_ms is not None:
-        setting.vital_ms = whole(vital_ms, "vital_ms", -1)
+        setting.vital_ms = whole(vital_ms, "vital_ms", -1, 2**31 - 1)
     call(_library.tsanom_heartbeat_init,
          (file_name(directory, "directory"), whole(threads, "threads"), setting), ())
 
