@@ -181,7 +181,7 @@ TSANOM_API tsanom_status tsanom_lbkeogh_improved(const double *c, const double *
 /** LB_Enhanced of a series c against q: options->bands L-shaped bands of the matrix of
  *  pairs at each end, and LB_Keogh(c) in between. Every warping path takes at least the
  *  cheapest pair of each band. More than n/2 bands are n/2. O(n + bands^2) time, without
- *  workspace. With 3 bands it is at least LB_KimFL.
+ *  workspace. With 3 bands, and an even n or at least 6 samples, it is at least LB_KimFL.
  *  @param      c      samples
  *  @param      q      samples of the other series
  *  @param      lower  envelope of q for options->radius, as for tsanom_lbkeogh_bound()

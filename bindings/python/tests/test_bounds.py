@@ -57,6 +57,20 @@ def test_stream_gives_the_envelope():
     assert caught.value.index == 1
 
 
+@pytest.mark.parametrize("radius", [0, 1, 7])
+def test_a_rejected_push_takes_nothing(radius):
+    stream, parts = tsanom.EnvelopeStream(radius), []
+    x = RNG.normal(size=100)
+    for begin in range(0, 100, 10):
+        part = x[begin:begin + 10]
+        with pytest.raises(tsanom.TsanomError):
+            stream.push(np.append(part[:RNG.integers(10)], np.nan))
+        parts.append(stream.push(part))
+    parts.append(stream.finish())
+    for k, expected in enumerate(tsanom.envelope(x, radius)):
+        assert np.array_equal(np.concatenate([part[k] for part in parts]), expected)
+
+
 def test_negative_counts_are_value_errors():
     for call in (lambda: tsanom.envelope(np.zeros(4), -1), lambda: tsanom.EnvelopeStream(-1),
                  lambda: tsanom.lb_improved(np.zeros(4), np.zeros(4), -1),
@@ -99,4 +113,4 @@ def test_a_pickled_stream_continues(radius):
         again.push([1.0, np.nan])
     again = pickle.loads(pickle.dumps(again))
     assert np.array_equal(np.concatenate([again.push([2.0])[0], again.finish()[0]])[-1:],
-                          tsanom.envelope([*samples[:radius], 1.0, 2.0], radius)[0][-1:])
+                          tsanom.envelope([*samples[:radius], 2.0], radius)[0][-1:])

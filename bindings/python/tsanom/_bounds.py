@@ -63,6 +63,8 @@ def _with(series: Array, lower: Array, upper: Array) -> Tuple[Any, Any, Any, int
     """A series and its envelope as arrays, to pass."""
     if not len(series) == len(lower) == len(upper):
         raise ValueError(f"c has {len(series)} samples, envelope {len(lower)} and {len(upper)}")
+    if not len(series):
+        raise from_status(lib.TSANOM_E_COUNT, "c")
     return (from_buffer(DOUBLES, series), from_buffer(DOUBLES, lower), from_buffer(DOUBLES, upper),
             len(series))
 
@@ -208,7 +210,7 @@ class EnvelopeStream:
             self.push(part)
 
     def push(self, x: npt.ArrayLike) -> Tuple[Array, Array]:
-        """Take in samples; return the pairs that came out, lower and upper."""
+        """Take in samples, all or none; return the pairs that came out, lower and upper."""
         array = doubles(x, "x")
         lower, out_lower = empty(len(array), F64, DOUBLES)
         upper, out_upper = empty(len(array), F64, DOUBLES)
@@ -216,7 +218,7 @@ class EnvelopeStream:
         status = lib.tsanom_lbkeogh_stream_push(self._stream, from_buffer(DOUBLES, array),
                                                 len(array), out_lower, out_upper, produced, taken)
         if status == PARTIAL:
-            self._keep(array[:taken[0]])
+            self.__setstate__(self.__getstate__())
             raise from_status(lib.TSANOM_E_NONFINITE, "x", taken[0])
         plain(status)
         self._keep(array)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import os
 import sys
+from numbers import Integral
 from typing import Any, Optional
 
 import numpy as np
@@ -90,7 +91,7 @@ class OPTICS(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     def _count(self, n: int) -> int:
         """min_samples as a number of points."""
         given = self.min_samples
-        count = given if given > 1 or isinstance(given, int) else max(2, given * n)
+        count = given if given > 1 or isinstance(given, Integral) else max(2, given * n)
         if not (given > 0 and 1 <= count <= n):
             raise ValueError(f"min_samples={given} must be at least 1 and at most n_samples={n}")
         return int(count)
