@@ -164,8 +164,7 @@ TSANOM_API tsanom_status tsanom_dtw_distance_f32(const float *x, size_t n, const
  *  pair is preceded by (i-1,j-1) if that attains the minimum, else by (i-1,j), else by
  *  (i,j-1), seen from the end. Of equal open ends, the path takes the one that leaves out
  *  fewest samples, of y before of x. If the sum overflows, the distance is INFINITY and
- *  the length 0. The calling thread alone computes, 1.2 to 1.9 times as long as the
- *  distance.
+ *  the length 0. The calling thread alone computes, about twice as long as the distance.
  *  @param      x         series of n samples
  *  @param      n         its count, >= 1
  *  @param      y         series of m samples

@@ -121,7 +121,7 @@ static bool is_whole(const tsanom_dtw_options *o, size_t n, size_t m) {
          (o->open_begin_x | o->open_begin_y | o->open_end_x | o->open_end_y) == 0;
 }
 
-/* Of so many components no product of sizes overflows. */
+/* Of no more components no product of sizes overflows. */
 enum { MOST_COMPONENTS = 1 << 20 };
 
 /* A path with closed ends meets all samples, so that it is finite only if they are. */

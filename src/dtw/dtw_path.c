@@ -32,8 +32,7 @@
  *   +---+---+---+--**
  *
  * Choices rather than D itself: 2 bits a cell (4 in double precision at level base)
- * instead of 64, and the way back reads no samples. Path and distance together take 1.5
- * times as long as the distance, full window, n = 1000 ... 2000, level v4.
+ * instead of 64, and the way back reads no samples. docs/dtw.md has the time.
  *
  * Linear-space alignment after D. Hirschberg (Comm. ACM 18 (1975) 341-343) halves the
  * matrix and computes about 2 times its cells. A path crosses about 2k of the k*k tiles

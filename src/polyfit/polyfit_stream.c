@@ -655,6 +655,7 @@ tsanom_status tsanom_polyfit_stream_push(tsanom_polyfit_stream *stream, const do
   tsanom_status status = tsn_exec_read(&own_exec, exec);
   if (status < 0) return status;
   if ((status = tsn_require(&own_exec, stream, "stream")) < 0) return status;
+  if (n == 0) return TSANOM_OK;
   if (!x || !y) return tsn_reject_null(&own_exec, x ? "y" : "x", n);
   if ((status = tsn_polyfit_check_size(n, &own_exec)) < 0) return status;
   tsn_polyfit_samples samples = {.x = x, .y = y, .weights = weights, .n = n};

@@ -49,6 +49,8 @@ def test_hierarchy_and_split():
     model = tsanom.OPTICS(xi=0.5).fit(X)
     assert model.cluster_hierarchy_.tolist()[-1] == [0, 59]
     assert tsanom.OPTICS(cluster_method="split", min_samples=2).fit(X).labels_.max() == 1
+    for one in (1, np.int64(1), np.uint8(1)):
+        assert tsanom.OPTICS(min_samples=one).fit(X).core_distances_.max() == 0
     split = tsanom.optics_order(X, 1).split()
     assert split.probability < 0.05 and 2 < split.cut < 50
     copy = pickle.loads(pickle.dumps(model))
