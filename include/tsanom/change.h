@@ -167,9 +167,9 @@ typedef struct tsanom_change_comparison {
  *
  *  | runs                          | method                                            |
  *  |-------------------------------|---------------------------------------------------|
- *  | up to 16 together, unpaired   | all permutations of the runs, exact               |
+ *  | unpaired, such as 8 + 8       | all permutations of the runs, exact, up to 16384  |
  *  | up to 14 pairs                | all exchanges within pairs, exact                 |
- *  | more                          | Student's t with the scatter of each set          |
+ *  | more                          | Student's t                                       |
  *  | sequential                    | bets on the sign of the next difference           |
  *
  *  With a level of 0.01, five runs of each program are the fewest that can differ, or

@@ -93,22 +93,20 @@ static double end_of(const run_sets *r, double mean, double spread, double sign)
 }
 
 static void bet_on_pairs(const run_sets *r, double level, tsanom_change_comparison *c) {
-  double spread = 0, n = (double)r->a_count;
+  double spread = 1e-12, n = (double)r->a_count;
   for (size_t i = 0; i < r->a_count; i++) {
     spread = fmax(spread, fabs(pair_at(r, i) - c->difference));
   }
-  spread = fmax(spread, 1e-12 * fabs(c->difference));
   double up = capital_of(r, 0, 1), down = capital_of(r, 0, -1);
   c->significance = fmin(1, 2 / fmax(up, down));
-  c->low = spread > 0 ? end_of(r, c->difference, spread, -1) : c->difference;
-  c->high = spread > 0 ? end_of(r, c->difference, spread, 1) : c->difference;
+  c->low = end_of(r, c->difference, spread, -1);
+  c->high = end_of(r, c->difference, spread, 1);
   /* Each player at most doubles the capital with a pair, and has a fifth of it. */
   if (exp2(n) / PLAYERS < 2 / level) c->detectable = INFINITY;
 }
 
-/* Largest sets of which all permutations are looked at: 12870 and 16384, which take a
- * millisecond. */
-enum { RUNS_MOST = 16, PAIRS_MOST = 14, TAIL_MOST = 416 };
+/* All of so many permutations are looked at, which takes a millisecond. Runs are bits. */
+enum { ORDERS_MOST = 16384, PAIRS_MOST = 14, RUNS_MOST = 62, TAIL_MOST = 416 };
 
 /* Share of permutations beyond each end of an interval of 95 %. */
 #define TAIL 0.025
@@ -158,18 +156,18 @@ static void finish(const permutations *p, tsanom_change_comparison *c) {
 }
 
 /* The next larger number with as many bits (R. W. Gosper, HAKMEM 175). */
-static uint32_t next_subset(uint32_t set) {
-  uint32_t ripple = set + (set & -set);
-  return ripple | (set ^ ripple) >> (__builtin_ctz(set) + 2);
+static uint64_t next_subset(uint64_t set) {
+  uint64_t ripple = set + (set & -set);
+  return ripple | (set ^ ripple) >> (__builtin_ctzll(set) + 2);
 }
 
 /* Bit i of a subset: run i of a and b together is in the first set. */
 static void permute_sets(const run_sets *r, double total, tsanom_change_comparison *c) {
   permutations p;
-  uint32_t measured = (1u << r->a_count) - 1;
-  uint32_t end = 1u << (r->a_count + r->b_count);
+  uint64_t measured = (UINT64_C(1) << r->a_count) - 1;
+  uint64_t end = UINT64_C(1) << (r->a_count + r->b_count);
   begin(&p, total);
-  for (uint32_t set = next_subset(measured); set < end; set = next_subset(set)) {
+  for (uint64_t set = next_subset(measured); set < end; set = next_subset(set)) {
     double from_a = 0, from_b = 0, exchanged = 0;
     for (size_t i = 0; i < r->a_count; i++) {
       if (set >> i & 1) continue;
@@ -223,7 +221,9 @@ static double pair_variance(const run_sets *r, double mean) {
   return r->a_count > 1 ? sum / (double)(r->a_count - 1) : 0;
 }
 
-/* Standard error of the difference, and its degrees of freedom: at least 1. */
+/* Standard error of the difference, and its degrees of freedom: at least 1. Few runs of a set
+ * may be alike by chance, and those of one program may scatter more: the error is the larger
+ * one of one scatter for all runs, and of one for each set. */
 static double error_of(const run_sets *r, double difference, double *freedom) {
   double a = (double)r->a_count, b = (double)r->b_count, f, square;
   if (r->paired) {
@@ -236,6 +236,8 @@ static double error_of(const run_sets *r, double difference, double *freedom) {
     f = square > 0 ? square * square /
                          ((a > 1 ? u * u / (a - 1) : 0) + (b > 1 ? v * v / (b - 1) : 0))
                    : a + b - 2;
+    double pooled = (u * a * (a - 1) + v * b * (b - 1)) / (a + b - 2);
+    square = fmax(square, pooled / a + pooled / b);
   }
   *freedom = fmax(f, 1);
   return sqrt(square);
@@ -266,7 +268,7 @@ static double permutations_of(const run_sets *r) {
   double total = 1;
   for (size_t i = 1; i <= r->a_count; i++)
     total = total * (double)(r->b_count + i) / (double)i;
-  return total;
+  return total <= ORDERS_MOST ? total : 0;
 }
 
 static void compare(const run_sets *r, const tsanom_change_options *options,
@@ -274,7 +276,7 @@ static void compare(const run_sets *r, const tsanom_change_options *options,
   double freedom;
   c->a = mean_of(r->a, r->a_count, r->factor);
   c->b = mean_of(r->b, r->b_count, r->factor);
-  c->difference = c->b - c->a;
+  c->difference = fabs(c->b - c->a) > ROUNDING ? c->b - c->a : 0;
   double error = error_of(r, c->difference, &freedom), total = permutations_of(r);
   c->detectable = detectable(error, freedom, options->level);
   if (options->sequential) {

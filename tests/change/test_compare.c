@@ -35,8 +35,8 @@ static double run(const naive *p, size_t i) {
 }
 
 static void permute(naive *p, size_t i, size_t chosen, double sum_a, double sum_b) {
+  if (chosen > p->m || i - chosen > p->n) return;
   if (i == p->m + p->n) {
-    if (chosen != p->m) return;
     double difference = sum_b / (double)p->n - sum_a / (double)p->m;
     p->total++;
     p->above += difference >= p->measured - 1e-9;
@@ -115,22 +115,63 @@ Test(change_compare, small_sets_are_permuted) {
   }
   check_permutations(a, 8, b, 8, 0);
   check_permutations(a, 12, b, 4, 0);
+  double many[60];
+  for (size_t i = 0; i < 60; i++) many[i] = change_normal(&seed);
+  for (size_t n = 15; n <= 60; n += 9) {
+    check_permutations(a, 1, many, n, 0);
+    check_permutations(many, n, b, 2, 0);
+  }
   check_permutations(a, 14, b, 14, 1);
 }
 
-/* Equal numbers are equal, and equal sets do not differ. */
+/* Equal numbers are equal, and equal sets do not differ: the means of as many equal numbers
+ * are rounded otherwise. */
 Test(change_compare, ties_count_on_both_sides) {
+  uint64_t seed = 5;
   double a[] = {0.1, 0.2, 0.3, 0.1, 0.2}, b[] = {0.3, 0.2, 0.1, 0.2, 0.1};
   tsanom_change_comparison c = compare(a, 5, b, 5, 0.01, 0, 0);
   cr_assert(c.significance == 1 && fabs(c.difference) < 1e-15);
   for (int paired = 0; paired < 2; paired++) {
     for (size_t n = 1; n < 40; n++) {
-      double x[40], y[40];
-      for (size_t i = 0; i < n; i++) x[i] = 3;
-      for (size_t i = 0; i < n; i++) y[i] = 3;
-      c = compare(x, n, y, n, 0.01, paired, 0);
-      cr_assert(c.significance == 1 && c.difference == 0, "%zu: %g", n, c.significance);
+      double x[40], y[40], same = n % 2 ? 3 : change_normal(&seed);
+      for (size_t i = 0; i < 40; i++) x[i] = y[i] = same;
+      size_t m = paired ? n : random_between(&seed, 1, 40);
+      c = compare(x, n, y, m, 0.01, paired, 0);
+      cr_assert(c.significance == 1 && c.difference == 0 && c.low <= 0 && c.high >= 0,
+                "%zu + %zu: %g", n, m, c.significance);
     }
+  }
+  /* Nor does one equal pair show that they are the same. */
+  c = compare(a, 1, a, 1, 0.01, 1, 1);
+  cr_assert(c.significance == 1 && c.low == -INFINITY && c.high == INFINITY);
+  c = compare(a, 5, a, 5, 0.01, 1, 1);
+  cr_assert(c.significance == 1 && c.low == -INFINITY && c.high == INFINITY);
+  double x[20], y[20];
+  for (int step = 0; step < 2; step++) {
+    for (int i = 0; i < 20; i++) y[i] = step + (x[i] = i);
+    c = compare(x, 20, y, 20, 0.01, 1, 1);
+    cr_assert(fabs(c.low - step) < 1e-6 && fabs(c.high - step) < 1e-6);
+  }
+}
+
+/* One program, of which few runs are compared with many: at a level of 0.05, fewer than 0.08
+ * of the comparisons differ. */
+Test(change_compare, few_runs_beside_many_do_not_differ) {
+  static const size_t sets[][2] = {{1, 16}, {1, 90}, {2, 15}, {2, 80}, {3, 50}, {5, 40}};
+  enum { ROUNDS = 1000 };
+  uint64_t seed = 6;
+  double a[90], b[90];
+  for (size_t k = 0; k < sizeof sets / sizeof *sets; k++) {
+    size_t differ = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+      for (size_t i = 0; i < 90; i++) {
+        a[i] = change_normal(&seed);
+        b[i] = change_normal(&seed);
+      }
+      differ += compare(a, sets[k][0], b, sets[k][1], 0.05, 0, 0).significance <= 0.05;
+    }
+    cr_assert(differ < 80, "%zu + %zu: %zu of %d", sets[k][0], sets[k][1], differ,
+              ROUNDS);
   }
 }
 
