@@ -582,10 +582,10 @@ static void set_iterations(tsn_search *q) {
 
 /* ---- all */
 
-void tsn_add_few_beats(tsn_search *q, uint64_t least) {
+void tsn_add_few_beats(tsn_search *q, uint64_t beats, uint64_t least) {
   tsanom_diagnosis_finding *f =
       add(q, TSANOM_HSA_UNKNOWN, TSANOM_HSA_PROCESS, TSANOM_DIAGNOSIS_DETAIL_FEW_BEATS);
-  f->beats = beats_of(q);
+  f->beats = beats;
   f->normal_beats = least;
 }
 
@@ -601,7 +601,7 @@ void tsn_diagnosis_find(tsn_search *q) {
     judge_ledger(q);
   } else if (!q->count && (q->run->state == TSANOM_RUN_RUNNING ||
                            q->run->state == TSANOM_RUN_FINISHED)) {
-    tsn_add_few_beats(q, (uint64_t)ceil(least));
+    tsn_add_few_beats(q, beats_of(q), (uint64_t)ceil(least));
   }
   set_iterations(q);
   tsn_diagnosis_sort_causes(q->cause, q->count);

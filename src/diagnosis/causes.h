@@ -120,7 +120,7 @@ tsanom_diagnosis_finding *tsn_add_finding(tsanom_diagnosis_finding *found, size_
                                           int32_t cause, int32_t thread, int32_t detail);
 
 /* A run of which there is no verdict. */
-void tsn_add_few_beats(tsn_search *q, uint64_t least);
+void tsn_add_few_beats(tsn_search *q, uint64_t beats, uint64_t least);
 
 /* --- text.c --- */
 

@@ -44,6 +44,16 @@ static bool is_waited_for(const tsanom_diagnosis_watch *w, size_t thread) {
   return !(m->processors > 0) || m->share[thread] > silent_share;
 }
 
+/* Beats of the thread that the first point waits for. */
+static uint64_t fewest_beats(const tsanom_diagnosis_watch *w) {
+  uint64_t fewest = w->thread[tsn_watch_busiest(w)].pulse.beats;
+  for (size_t i = 0; i < w->threads; i++) {
+    uint64_t made = w->thread[i].pulse.beats;
+    if (is_waited_for(w, i) && made < fewest) fewest = made;
+  }
+  return fewest;
+}
+
 /* Whether a point is in what is known, and which. */
 static bool find_point(const tsanom_diagnosis_watch *w, uint64_t *beats, double *time) {
   *beats = w->next_point;
@@ -993,7 +1003,8 @@ static tsanom_status judge_whole(void *context) {
     judge_run(w, c->run, 1, TSN_CHANCE);
   } else if (!isfinite(w->point)) {
     measure(w, c->run);
-    if (q->is_comparable) tsn_add_few_beats(q, TSANOM_DIAGNOSIS_FIRST_POINT);
+    if (q->is_comparable)
+      tsn_add_few_beats(q, fewest_beats(w), TSANOM_DIAGNOSIS_FIRST_POINT);
   }
   for (size_t t = 0; q->is_comparable && t < w->threads; t++) {
     find_silence(w, t, q->cause, &q->count);

@@ -4,10 +4,12 @@
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "diagnosis/found.h"
 #include "support/check.h"
+#include "support/random.h"
 
 Test(diagnosis_causes, normal_runs_of_any_length_have_none) {
   living_kind k;
@@ -36,6 +38,28 @@ Test(diagnosis_causes, a_healthy_running_program_is_normal) {
   EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
   k.cut = 5;
   EXPECT(&normal, &k, TSANOM_HSA_UNKNOWN, TSANOM_HSA_UNKNOWN, TSANOM_HSA_UNKNOWN);
+}
+
+/* Of the slower thread, or of the first that began. */
+Test(diagnosis_causes, a_running_program_without_a_verdict_has_its_beats) {
+  living_kind k;
+  tsanom_diagnosis_normal normal = learn_two_threads(&k);
+  uint64_t seed = 37;
+  k.state = TSANOM_RUN_RUNNING;
+  for (int i = 0; i < ROUNDS; i++) {
+    char text[256], expected[256];
+    size_t fewest = random_between(&seed, 1, 15), most = fewest;
+    k.threads = i % 3 ? 2 : 1;
+    if (i % 3 == 2) most = random_between(&seed, fewest, 500);
+    k.cut = most;
+    k.thread[1].stop = fewest;
+    finding f = find_in(&normal, &k, &seed);
+    cr_assert(f.count == 1 && f.status == TSANOM_HSA_UNKNOWN);
+    tsanom_diagnosis_cause_text(&f.cause[0], TSANOM_DIAGNOSIS_CAUSE_EVIDENCE, text,
+                                sizeof text, NULL);
+    (void)snprintf(expected, sizeof expected, "has %zu beats; at least 16 are", fewest);
+    cr_assert(strstr(text, expected), "%s, not %s", text, expected);
+  }
 }
 
 Test(diagnosis_causes, the_leaking_thread_is_named) {
