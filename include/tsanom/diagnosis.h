@@ -605,7 +605,8 @@ typedef struct tsanom_diagnosis_remaining {
   uint64_t reserved[2]; /**< 0 */
 } tsanom_diagnosis_remaining;
 
-/** Predict how long a watched program will still run, by the iterations of its slowest thread
+/** Predict how long a watched program will still run, by the beats of its slowest thread: the one
+ *  that takes longest for its share of the iterations
  *  (tsanom_speedup_summarize()). O(threads).
  *  @param      watch      with normal ranges, updated
  *  @param      run        all beats so far, of which the watch got the pieces

@@ -228,7 +228,7 @@ tsanom_status tsanom_diagnosis_judge_job(tsanom_diagnosis_rank *ranks, size_t co
 
 /* How long a watched program will still run: the iterations of the normal runs, if these have one
  * length, and the prediction of the main loop (tsanom_speedup_summarize()) from the beats of
- * the slowest thread. So that a look costs the same at any length of the run, g iterations
+ * the thread that takes longest for its share of them. So that a look costs the same at any length of the run, g iterations
  * count as one:
  *
  *     beats   | | | | | | | | | | | | | |    n - 1 intervals
@@ -273,11 +273,11 @@ static double scale(const tsanom_hsa_series *s, double share, double end, double
   return left < 0 ? 0 : left; /* NaN: not known */
 }
 
-void tsn_watch_predict(const tsanom_hsa_series *s, double now,
+void tsn_watch_predict(const tsanom_hsa_series *s, double iterations, double now,
                        tsanom_diagnosis_remaining *r) {
   tsanom_speedup_prediction p = {.struct_size = sizeof p};
   double share = 0;
-  if (!predict(s, r->iterations, &share, &p)) return;
+  if (!predict(s, iterations, &share, &p)) return;
   r->drifts = p.drifts;
   r->seconds = scale(s, share, p.total_s, now);
   r->low = scale(s, share, p.low_s, now);
@@ -292,15 +292,27 @@ static double iterations_left(const tsanom_diagnosis_watch *w,
   return fewest < same_length * most || made > most ? NAN : most - made;
 }
 
-/* The thread with the lowest rate, or the first one if fewer than two have rates. */
-static size_t slowest_thread(const tsanom_diagnosis_watch *w) {
-  size_t slowest = 0, known = 0;
+/* Beats that a thread has left if the busiest one has `left`; it may have a part of them. */
+static double left_of(const tsanom_diagnosis_watch *w, size_t thread, double left) {
+  const tsn_model *m = &w->search.model;
+  double most = (double)w->thread[tsn_watch_busiest(w)].pulse.beats;
+  double made = (double)w->thread[thread].pulse.beats;
+  if (thread >= m->threads) return left * made / most; /* not known */
+  return fmax(0, m->share[thread] * (most + left) - made);
+}
+
+/* The thread that takes longest for what is left; the first one if none has a rate. */
+static size_t slowest_thread(const tsanom_diagnosis_watch *w, double left) {
+  size_t slowest = 0;
+  double longest = -1;
   for (size_t t = 0; t < w->threads; t++) {
     double rate = w->thread[t].pulse.rate;
-    if (isnan(rate)) continue;
-    if (!known++ || rate < w->thread[slowest].pulse.rate) slowest = t;
+    double seconds = rate == 0 ? INFINITY : left_of(w, t, left) / rate;
+    if (!(seconds > longest)) continue;
+    longest = seconds;
+    slowest = t;
   }
-  return known < 2 ? 0 : slowest;
+  return slowest;
 }
 
 tsanom_status tsanom_diagnosis_predict(const tsanom_diagnosis_watch *watch,
@@ -314,11 +326,14 @@ tsanom_status tsanom_diagnosis_predict(const tsanom_diagnosis_watch *watch,
   if (!remaining) return tsn_reject_null(&own, "remaining", TSANOM_NONE);
   *remaining = (tsanom_diagnosis_remaining){
       .iterations = iterations_left(watch, run), .seconds = NAN, .low = NAN, .high = NAN};
-  size_t slowest = slowest_thread(watch);
-  if (isnan(remaining->iterations) || slowest >= watch->threads ||
-      slowest >= run->thread_count || !(watch->thread[slowest].pulse.rate > 0)) {
+  if (isnan(remaining->iterations)) return TSANOM_OK;
+  size_t slowest = slowest_thread(watch, remaining->iterations);
+  if (slowest >= watch->threads || slowest >= run->thread_count ||
+      !(watch->thread[slowest].pulse.rate > 0)) {
     return TSANOM_OK;
   }
-  tsn_watch_predict(&run->threads[slowest], watch->now, remaining);
+  tsn_watch_predict(&run->threads[slowest],
+                    left_of(watch, slowest, remaining->iterations), watch->now,
+                    remaining);
   return TSANOM_OK;
 }

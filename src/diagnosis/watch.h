@@ -131,8 +131,8 @@ size_t tsn_watch_gaps(tsanom_diagnosis_watch *w, const tsanom_hsa_run *run, tsn_
 
 /* --- job.c --- */
 
-/* The time of `remaining->iterations` more of a thread; NaN before. */
-void tsn_watch_predict(const tsanom_hsa_series *series, double now,
+/* The time of `iterations` more of a thread; NaN before. */
+void tsn_watch_predict(const tsanom_hsa_series *series, double iterations, double now,
                        tsanom_diagnosis_remaining *remaining);
 
 #endif
