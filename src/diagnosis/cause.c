@@ -256,14 +256,12 @@ static double sample_period(const tsn_search *q) {
          (double)(s->vital_count - 1);
 }
 
-/* A shorter pause is not worth a report. */
-static double shortest_pause(const tsn_search *q) {
-  const tsn_model *m = &q->model;
+double tsn_least_pause(const tsn_model *m) {
   double wall = 0;
   for (size_t p = 0; p < TSN_PARTS; p++) {
     wall += m->beats / TSN_PARTS * tsn_rate(m, p)[TSN_WALL];
   }
-  return fmax(2 * sample_period(q), fmin(longest_least, TSN_LEAST_LOST * wall));
+  return fmin(longest_least, TSN_LEAST_LOST * wall);
 }
 
 static bool is_at_pause(const tsn_search *q, const tsn_gap *g) {
@@ -392,7 +390,8 @@ static void judge_start(tsn_search *q) {
  * watch.c is for one that lasts. */
 static void judge_gaps(tsn_search *q) {
   tsn_gap gap[TSN_GAPS];
-  double sum = 0, longest = 0, least = shortest_pause(q), end = tsn_run_end(q->run);
+  double sum = 0, longest = 0, end = tsn_run_end(q->run);
+  double least = fmax(2 * sample_period(q), tsn_least_pause(&q->model));
   size_t gaps = 0;
   judge_start(q);
   for (size_t i = 0; i < q->gaps; i++) {
@@ -483,7 +482,9 @@ static double shown(size_t kind, double value) {
   return kinds[kind].is_ratio ? exp(value) : value;
 }
 
-static void add_loss(tsn_search *q, size_t sign, size_t window, double lost) {
+/* `part`: of what was lost, that would be reported. It is lost above 1 or 0 of the sign. */
+static void add_loss(tsn_search *q, size_t sign, size_t window, double lost,
+                     double part) {
   bool own = sign >= TSN_IMBALANCE;
   size_t kind = own ? TSN_IMBALANCE : sign;
   tsanom_diagnosis_finding *f =
@@ -492,7 +493,9 @@ static void add_loss(tsn_search *q, size_t sign, size_t window, double lost) {
   f->sign = kinds[kind].sign;
   f->value = shown(kind, signs_of(q, window)[sign].value);
   f->most = shown(kind, tsn_limit_of(&q->model, window, sign)->most);
-  f->limit = shown(kind, limit_of(q, window, sign));
+  double none = shown(kind, 0);
+  f->limit =
+      fmax(shown(kind, limit_of(q, window, sign)), none + part * (f->value - none));
   f->lost_s = lost;
   find_onset(q, sign, f);
   if (!q->model.is_sampled) f->detail = TSANOM_DIAGNOSIS_DETAIL_BEATS;
@@ -529,7 +532,8 @@ static void judge_sign(tsn_search *q, size_t sign) {
     lacked += q->window[w].lacked;
   }
   if (!(whole || window) || lost <= chance_loss(q, sign, lacked)) return;
-  if (lost >= TSN_LEAST_LOST * least) add_loss(q, sign, window, lost);
+  least *= TSN_LEAST_LOST;
+  if (lost >= least) add_loss(q, sign, window, lost, least / lost);
 }
 
 static void write_signs(const tsn_search *q) {

@@ -115,6 +115,9 @@ bool tsn_diagnosis_compare_conditions(tsn_search *q);
 /* Find causes in a checked run. Before: the fields until `gaps`, and `model`. */
 void tsn_diagnosis_find(tsn_search *q);
 
+/* Seconds of the shortest pause that is worth a report. */
+double tsn_least_pause(const tsn_model *model);
+
 /* Append a finding, all numbers of which are unknown. */
 tsanom_diagnosis_finding *tsn_add_finding(tsanom_diagnosis_finding *found, size_t *count,
                                           int32_t cause, int32_t thread, int32_t detail);

@@ -788,7 +788,7 @@ static void ledger_power(const tsanom_diagnosis_normal *normal,
     *levels[kind] = s > TSN_IMBALANCE ? fmax(*levels[kind], from) : from;
   }
   power->more_runs = runs_to_halve(&m, runs, least[TSN_SLOWDOWN], power->slowdown);
-  power->hang = m.gap_limit;
+  power->hang = fmax(m.gap_limit, tsn_least_pause(&m));
 }
 
 tsanom_status tsanom_diagnosis_normal_power(const tsanom_diagnosis_normal *normal,

@@ -174,6 +174,30 @@ Test(diagnosis_causes, more_time_per_beat_is_a_slowdown) {
   cr_assert(fabs(f.cause[0].lost_s - 2) < 0.3, "%g", f.cause[0].lost_s);
 }
 
+/* More processor time, waiting, and beats alone: a run that is not reported is below the limits
+ * that are stated of those that are, though the normal ones scatter less. */
+Test(diagnosis_causes, less_than_the_stated_limits_is_normal) {
+  uint64_t seed = 38;
+  for (int kind = 0; kind < 3; kind++) {
+    living_kind k = living_normal();
+    double least = INFINITY, most = 0;
+    k.noise = 1e-3;
+    if (kind == 2) k.every = 0;
+    tsanom_diagnosis_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
+    for (int i = 0; i < 2 * ROUNDS; i++) {
+      double more = 0.3 * random_unit(&seed);
+      for (int t = 0; t < 2; t++) {
+        k.thread[t].pace = 1 + (kind ? more : 0.5 * more);
+        k.thread[t].cpu = 0.5 * (kind ? 1 : 1 + more);
+      }
+      finding f = find_in(&normal, &k, &seed);
+      if (!f.count) most = fmax(most, more);
+      if (f.count) least = fmin(least, f.cause[0].limit - (kind != 1));
+    }
+    cr_assert(most > 0 && most < least + 0.01, "%d: %g, %g", kind, most, least);
+  }
+}
+
 /* Of beats alone, the time of a thread for its beats stands for its processor time. */
 Test(diagnosis_causes, slow_beats_without_samples_are_a_slowdown) {
   living_kind k = living_normal();

@@ -42,6 +42,27 @@ Test(diagnosis_causes, a_program_that_does_not_go_on_hangs) {
   living_free(&run);
 }
 
+/* What a model finds of pauses is what is found, and stated as the limit. */
+Test(diagnosis_causes, a_shorter_pause_than_the_power_is_normal) {
+  uint64_t seed = 53;
+  for (int round = 0; round < 30; round++) {
+    living_kind k = living_normal();
+    tsanom_diagnosis_power power;
+    k.noise = 1e-4;
+    k.period = 0.0006 + 0.0015 * random_unit(&seed);
+    tsanom_diagnosis_normal normal = learn_from(&k, RUNS, &seed, TSANOM_OK);
+    CHECK_STATUS(tsanom_diagnosis_normal_power(&normal, &power), TSANOM_OK);
+    k.pause_at = 0.4;
+    k.pause = 0.95 * power.hang;
+    finding f = find_in(&normal, &k, &seed);
+    cr_assert(f.status != TSANOM_HSA_HANG, "%g", power.hang);
+    k.pause = 1.05 * power.hang;
+    f = find_in(&normal, &k, &seed);
+    cr_assert(f.status == TSANOM_HSA_HANG && fabs(f.cause[0].limit - power.hang) < 1e-9,
+              "%g: %g", power.hang, f.cause[0].limit);
+  }
+}
+
 /* Thread 1 is deadlocked; thread 0 beats until it waits for it. */
 Test(diagnosis_causes, the_thread_that_became_silent_first_is_named) {
   living_kind k;
