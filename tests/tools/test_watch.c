@@ -182,7 +182,7 @@ Test(command_watch, metrics_are_what_prometheus_reads) {
                "run.prom\n");
   cr_assert(file_holds("run.prom", "tsanom_running{run=\"a \\\"b\\\\\"} 0\n"));
   cr_assert(file_holds("run.prom", "\",thread=\"1\"} 21\n"));
-  cr_assert(file_holds("run.prom", "cause=\"shutdown\",thread=\"\"} "));
+  cr_assert(file_holds("run.prom", "cause=\"shutdown\",sign=\"\",thread=\"\"} "));
   cr_assert(file_holds("run.prom", "\n# EOF\n"));
   char *text = slurp("run.prom");
   const char *fault = openmetrics_fault(text);
@@ -247,6 +247,20 @@ Test(command_watch, a_model_finds_a_leak) {
   start_pulse("run", 400, "leak");
   outcome o = tsanom("watch --wait --every 0.1 --check -m m.json run");
   cr_assert(o.status == 1 && strstr(o.out, "memory_leak since"), "%s%s", o.out, o.err);
+}
+
+/* A program that computes more, and waits more, is slower for two reasons. */
+Test(command_watch, each_slowdown_has_its_own_metric) {
+  learn_model();
+  record_pulse("run", 200, "busy");
+  tsanom_ok("watch -m m.json --openmetrics run.prom run");
+  char *text = slurp("run.prom");
+  const char *fault = openmetrics_fault(text);
+  cr_assert(!fault, "%s", fault);
+  cr_assert(strstr(text, "cause=\"slowdown\",sign=\"slowdown\",thread=\"\"} ") &&
+                strstr(text, "cause=\"slowdown\",sign=\"nobody\",thread=\"\"} "),
+            "%s", text);
+  free(text);
 }
 
 /* Remaining iterations follow from normal runs of one length. */

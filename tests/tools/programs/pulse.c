@@ -3,7 +3,8 @@
  * its beats it does what HOW names: "plain", nothing; "hold", thread 1 does not beat
  * until the file "resume" exists, and makes the file "holds"; "team", neither does, and thread 0 waits for thread 1;
  * "stop", it stops itself; "kill", it kills itself. With "leak" it allocates memory at
- * each beat, with "slowN" each interval is longer by N times 20 us than the one before it. With "wide" or
+ * each beat, with "slowN" each interval is longer by N times 20 us than the one before it; with "busy" it
+ * computes at each beat, and sleeps for longer. With "wide" or
  * "many" it has 64 thread numbers, of which 5 beats half as often; "many" stops itself.
  * With "late" numbers 0 and 1040 beat, then it stops itself, then all from 0 to 1040 beat.
  * It never takes longer than 30 s. */
@@ -11,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <tsanom/heartbeat.h>
 #include <unistd.h>
 
@@ -29,6 +31,12 @@ static void leak(void) {
   char *block = malloc(LEAK);
   if (!block) exit(EXIT_FAILURE);
   for (size_t i = 0; i < LEAK; i += 512) *(volatile char *)(block + i) = 1;
+}
+
+static void be_busy(void) {
+  clock_t end = clock() + INTERVAL_US * (CLOCKS_PER_SEC / 1000000);
+  while (clock() < end) continue;
+  usleep(INTERVAL_US);
 }
 
 static void beat(int threads, int skipped) {
@@ -63,6 +71,7 @@ int main(int argc, char **argv) {
     beat(late && i > beats / 2 ? LATE : threads, i % 2 && !late ? SLOWEST : -1);
     if (late) (void)tsanom_heartbeat_beat(LATE, 0);
     if (strcmp(how, "leak") == 0) leak();
+    if (strcmp(how, "busy") == 0) be_busy();
     if (strncmp(how, "slow", 4) == 0) usleep((useconds_t)(atoi(how + 4) * SLOWER_US * i));
     if (i != beats / 2) continue;
     if (many || late || strcmp(how, "stop") == 0) raise(SIGSTOP);

@@ -218,8 +218,10 @@ static void put_anomalies(FILE *out, const watch_list *list) {
         const tsanom_diagnosis_anomaly *a = &w->anomaly[n];
         if (a->phase == TSANOM_DIAGNOSIS_ANOMALY_RECOVERED) continue;
         put_head(out, of[k], w);
-        (void)fprintf(out, ",cause=\"%s\",thread=\"",
-                      tsanom_hsa_status_name(a->cause.cause));
+        int32_t sign = a->cause.sign; /* -1: none */
+        (void)fprintf(out, ",cause=\"%s\",sign=\"%s\",thread=\"",
+                      tsanom_hsa_status_name(a->cause.cause),
+                      sign < 0 ? "" : tsanom_diagnosis_sign_name(sign));
         if (a->cause.thread >= 0) (void)fprintf(out, "%d", a->cause.thread);
         (void)fprintf(out, "\"} %.17g\n", k ? a->confidence : a->onset);
       }
