@@ -108,6 +108,15 @@ Test(command_compare, commands_are_executed_in_turn) {
   CHECK_REJECTED(tsanom("compare --run true --run 'kill -9 $$'"), 3, "signal 9");
 }
 
+/* Who starts the command may ignore the end of children, as daemons do. */
+Test(command_compare, ignored_children_are_waited_for) {
+  int status =
+      shell("trap '' CHLD; exec '" TSANOM_COMMAND
+            "' compare --pairs 3 --run 'exit 7' --run 'exit 7' >/dev/null 2>messages");
+  cr_assert(status == 3 && file_holds("messages", "ended by status 7 in pair 1"), "%d",
+            status);
+}
+
 Test(command_compare, draws_a_picture) {
   write_runs("a", 5, 1);
   write_runs("b", 5, 1.2);
