@@ -83,6 +83,16 @@ Test(command_compare, the_check_has_a_threshold) {
   tsanom_ok("compare b?.csv --against a?.csv --check");
 }
 
+/* Fewer digits would be no difference. */
+Test(command_compare, a_small_difference_is_shown) {
+  write_runs("a", 1, 1);
+  write_runs("b", 1, 1.0001);
+  CHECK_PRINTS(
+      tsanom("compare a1.csv a1.csv a1.csv a1.csv a1.csv --against b1.csv b1.csv "
+             "b1.csv b1.csv b1.csv"),
+      "B is slower: an iteration takes 1.0001 times as long (1.0001 to");
+}
+
 /* All pairs have the same ratio, below the scatter of the runs. */
 Test(command_compare, pairs_cancel_what_both_runs_have) {
   write_runs("a", 8, 1);
@@ -136,7 +146,10 @@ Test(command_compare, wrong_lines_are_rejected) {
   CHECK_REJECTED(tsanom("compare --run a --run b a1.csv"), 2, "not both");
   CHECK_REJECTED(tsanom("compare a1.csv --against a2.csv --pairs 3"), 2, "--run");
   CHECK_REJECTED(tsanom("compare a1.csv a2.csv --against a2.csv --paired"), 2, "as many");
+  CHECK_REJECTED(tsanom("compare a1.csv --against=a2.csv"), 2, "as further words");
   CHECK_REJECTED(tsanom("compare a1.csv --against a2.csv --threshold x"), 2, "\"x\"");
+  CHECK_REJECTED(tsanom("compare a1.csv --against a2.csv --threshold 1000%%"), 2,
+                 "\"1000%\"", "below 1000%");
   CHECK_REJECTED(tsanom("compare a1.csv --against missing"), 3, "missing",
                  "No such file");
 }

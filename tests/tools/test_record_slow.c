@@ -102,6 +102,13 @@ Test(record_slow, labels_tell_runs_apart) {
                    "The runs of A and B differ in commit (A: 1a; B: 2b), or in user (A: "
                    "a, b, c and more; B: x).\n"),
             "%s", tsanom("%s", comparison).out);
+  for (int i = 0; i < 10; i++) {
+    const char *commit = i == 1 ? ": none" : i && i < 5 ? "=1a" : "=2b";
+    shell("printf 'host=h%d\ncommit%s' > r%d/regions/labels", i ? 1 : 2, commit, i);
+  }
+  cr_assert(strstr(tsanom("%s", comparison).out,
+                   "host (A: h2, h1; B: h1) and commit (A: 2b, none, 1a; B: 2b)"),
+            "%s", tsanom("%s", comparison).out);
   for (int i = 0; i < 10; i++) shell("printf host=h%d > r%d/regions/labels", i % 2, i);
   cr_assert(strstr(tsanom("%s", comparison).out, "No labels tell"));
   static const char *const bad[] = {"mkfifo", "truncate -s 1T", "ln -s /dev/zero"};
@@ -111,6 +118,46 @@ Test(record_slow, labels_tell_runs_apart) {
   }
   CHECK_REJECTED(tsanom("record --label commit -- ./waits"), 2, "KEY=VALUE");
   CHECK_REJECTED(tsanom("record --label =1 -- ./waits"), 2, "KEY=VALUE");
+}
+
+/* Whether the comparison of a run with another one names a region as most of it. */
+static bool is_most(const char *slower, const char *name) {
+  char *out = tsanom("compare one one one one one --against %s %s %s %s %s", slower,
+                     slower, slower, slower, slower)
+                  .out;
+  const char *most = strstr(out, "; most of it in ");
+  cr_assert(!strncmp(out, "B is slower: ", 13), "%s", out);
+  return most && strstr(most, name) && strstr(most, name) < strchr(most, '\n');
+}
+
+Test(record_slow, functions_of_cpp_have_their_own_numbers) {
+  if (!has_openmp("g++")) return;
+  cr_assert(build_kept("g++ -g -O2 -fopenmp", "templates.cc", "templates"));
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  tsanom_ok("record -o one -- ./templates 1 1");
+  tsanom_ok("record -o solve -- ./templates 9 1");
+  tsanom_ok("record -o all -- ./templates 7 7");
+  const json_t *changes = json_object_get(
+      tsanom_json("compare one one one one one --against all all all all all --json"),
+      "changes");
+  size_t of_each[4] = {0};
+  for (size_t i = 0; i < json_array_size(changes); i++) {
+    static const char *const names[] = {"assemble<", "solve<", "smooth<", "longer<"};
+    const json_t *one = json_array_get(changes, i);
+    for (size_t k = 0; k < i; k++) {
+      cr_assert_str_neq(text_of(json_array_get(changes, k), "name"),
+                        text_of(one, "name"));
+    }
+    for (int k = 0; k < 4; k++) {
+      of_each[k] += !strncmp(text_of(one, "name"), "void ", 5) &&
+                    strstr(text_of(one, "name"), names[k]);
+    }
+    cr_assert(!strstr(text_of(one, "name"), ".cc:"));
+  }
+  for (int k = 0; k < 4; k++)
+    cr_assert(of_each[k] == (k < 3 ? 1 : 2), "%d: %zu", k, of_each[k]);
+  cr_assert(is_most("solve", "::solve<"));
+  cr_assert(!is_most("all", ""));
 }
 
 /* Record the program in some runs, of which one decides; its path lives until the next call. */

@@ -108,14 +108,23 @@ static int run_labels_read(run_labels *l, const char *path, failure *why) {
   return failed;
 }
 
-/* The first run that has the same value. */
-static int32_t code_of(const run_labels *l, size_t run, size_t key) {
-  const char *own = l->value[run * LABEL_KEYS + key];
-  for (size_t i = 0; own && i < run; i++) {
-    const char *other = l->value[i * LABEL_KEYS + key];
-    if (other && !strcmp(own, other)) return (int32_t)i;
+static const char *value_of(const run_labels *l, size_t run, size_t key) {
+  return l->value[run * LABEL_KEYS + key];
+}
+
+/* The first run from one on that has the same value, or none, too. */
+static size_t first_alike(const run_labels *l, size_t first, size_t run, size_t key) {
+  const char *own = value_of(l, run, key);
+  for (; first < run; first++) {
+    const char *other = value_of(l, first, key);
+    if (own && other ? !strcmp(own, other) : own == other) break;
   }
-  return own ? (int32_t)run : TSANOM_ROUGHSET_MISSING;
+  return first;
+}
+
+static int32_t code_of(const run_labels *l, size_t run, size_t key) {
+  return value_of(l, run, key) ? (int32_t)first_alike(l, 0, run, key)
+                               : TSANOM_ROUGHSET_MISSING;
 }
 
 /* A key of which each run has its own value, such as a date, would tell all apart. */
@@ -167,11 +176,9 @@ static void print_values(const run_labels *l, size_t key, size_t first, size_t e
   enum { SHOWN = 3 };
   size_t shown = 0;
   for (size_t i = first; i < end; i++) {
-    int32_t code = code_of(l, i, key);
-    if (code != (int32_t)i && code >= (int32_t)first) continue;
-    const char *value = l->value[i * LABEL_KEYS + key];
+    if (first_alike(l, first, i, key) < i) continue;
+    const char *value = value_of(l, i, key);
     if (shown++ < SHOWN) printf("%s%s", shown > 1 ? ", " : "", value ? value : "none");
-    if (!value) break;
   }
   if (shown > SHOWN) printf(" and more");
 }
@@ -214,7 +221,7 @@ static void run_labels_free(run_labels *l) {
 /* What a number is of. */
 enum { NUMBER_LOOP, NUMBER_REGION, NUMBER_THREAD, NUMBER_RANK, NUMBER_SIGN };
 
-enum { NUMBER_NAME_BYTES = 160 };
+enum { NUMBER_NAME_BYTES = 512 };
 
 /* The sign of all threads together. */
 #define NUMBER_READY "ready without a processor, s"
@@ -275,16 +282,18 @@ typedef struct {
   run_numbers *n;
 } process;
 
-/* "compute (slow.c:7)" without its end. */
+/* "compute (slow.c:7)" without its end. A function of C++ may be (anonymous namespace)::solve. */
 static void cut_place(char *name) {
-  char *end = strstr(name, " (");
-  if (end) *end = '\0';
+  char *end = NULL, *line = strrchr(name, ':');
+  for (char *p = name; (p = strstr(p, " (")); p++) end = p;
+  if (!line || !end || line < end) return;
+  if (!strcmp(line + 1 + strspn(line + 1, "0123456789"), ")")) *end = '\0';
 }
 
 static void add_regions(const process *p) {
   static const char *const before[] = {[TSANOM_RUNS_ACTIVITY_BEFORE] = "the code before ",
                                        [TSANOM_RUNS_ACTIVITY_WAIT] = "waiting in "};
-  char name[512];
+  char name[NUMBER_NAME_BYTES];
   double count = (double)p->loop->iterations;
   for (size_t k = 0; k < p->loop->count; k++) {
     const tsanom_runs_activity *item = &p->loop->activity[k];
@@ -538,12 +547,15 @@ static int comparison_is_slower(const comparison *c, double threshold) {
 
 static const char *const kinds[] = {"loop", "region", "thread", "rank", "sign"};
 
-/* The number that explains most of a change: a region that changed. */
+/* The number that explains most of a change: a region that changed by more than half of it. Those of
+ * ranks are sums over these. */
 static const compared *reason_of(const comparison *c) {
+  double change = c->row[0].b - c->row[0].a, ranks = 0;
+  for (size_t i = 1; i < c->rows; i++) ranks += c->row[i].kind == NUMBER_RANK;
   for (size_t i = 1; i < c->rows; i++) {
     const compared *number = &c->row[i];
-    int is_same_way = (number->ratio > 1) == (c->row[0].ratio > 1);
-    if (number->kind == NUMBER_REGION && number->changed && is_same_way) return number;
+    double share = (number->b - number->a) / (change * fmax(1, ranks));
+    if (number->kind == NUMBER_REGION && number->changed && share > 0.5) return number;
   }
   return NULL;
 }
@@ -581,9 +593,10 @@ static void print_verdict(const comparison *c) {
   printf(!first->changed    ? "No difference was found"
          : first->ratio > 1 ? "B is slower"
                             : "B is faster");
-  printf(": %s takes %.3g times as long", first->name, first->ratio);
+  int digits = first->changed && fabs(first->ratio - 1) < 0.01 ? 6 : 3;
+  printf(": %s takes %.*g times as long", first->name, digits, first->ratio);
   if (isfinite(first->low) && isfinite(first->high) && first->low > 0) {
-    printf(" (%.3g to %.3g)", first->low, first->high);
+    printf(" (%.*g to %.*g)", digits, first->low, digits, first->high);
   }
   printf(", ");
   print_number_of_runs(c);
@@ -851,14 +864,16 @@ static void take_threshold(struct argp_state *state, char *text, void *request_)
   const char *wrong = number_parse(text, &r->threshold);
   if (is_percent) r->threshold /= 100;
   if (!wrong && r->threshold >= 0 && r->threshold < 10) return;
-  argp_error(state, "--threshold: %s: a part such as 5%% is expected",
+  if (is_percent) *end = '%';
+  argp_error(state, "--threshold: %s: a part such as 5%%, below 1000%%, is expected",
              quoted(shown, text));
 }
 
 static void reject_against(struct argp_state *state, char *text, void *request_) {
   (void)text;
   (void)request_;
-  argp_error(state, "--against: given twice");
+  argp_error(state, against ? "--against: given twice"
+                            : "--against: runs are expected behind it, as further words");
 }
 
 static const option_row options[] = {
