@@ -478,16 +478,24 @@ tsanom_status tsanom_diagnosis_account(const tsanom_hsa_run *run, const tsanom_e
   return status;
 }
 
+static void put_seconds(tsn_sentence *s, double seconds, const char *what) {
+  tsn_put_number(s, seconds);
+  tsn_put(s, " s%s", what);
+}
+
 static void put_window(tsn_sentence *s, const tsanom_diagnosis_window *w) {
   if (isnan(w->wall_s) || isnan(w->cpu_s)) {
     tsn_put(s, "no samples of processor time");
     return;
   }
-  tsn_put(s, "of %.3g s %.3g s on a processor", w->wall_s, w->cpu_s);
+  tsn_put(s, "of ");
+  put_seconds(s, w->wall_s, " ");
+  put_seconds(s, w->cpu_s, " on a processor, ");
   if (isnan(w->ready_s) || isnan(w->nobody_s)) {
-    tsn_put(s, ", %.3g s not", w->wall_s - w->cpu_s);
+    put_seconds(s, w->wall_s - w->cpu_s, " not");
   } else {
-    tsn_put(s, ", %.3g s ready without one, %.3g s nobody ran", w->ready_s, w->nobody_s);
+    put_seconds(s, w->ready_s, " ready without one, ");
+    put_seconds(s, w->nobody_s, " nobody ran");
   }
 }
 

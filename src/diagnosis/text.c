@@ -11,26 +11,50 @@
 
 /* ---- pieces of sentences */
 
+enum { NAME_BYTES = 64 };
+
 /* "31.9 MiB" */
 static void put_bytes(tsn_sentence *s, double bytes) {
   static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   int unit = 0;
-  while (bytes >= 1024 && unit < 4) {
+  while (bytes >= 999.5 && unit < 4) {
     bytes /= 1024;
     unit++;
   }
-  tsn_put(s, "%.3g %s", bytes, units[unit]);
+  tsn_put_number(s, bytes);
+  tsn_put(s, " %s", units[unit]);
+}
+
+/* "0.0123 s" */
+static void put_seconds(tsn_sentence *s, double seconds) {
+  tsn_put_number(s, seconds);
+  tsn_put(s, " s");
 }
 
 /* "12.3 ms" */
 static void put_time(tsn_sentence *s, double seconds) {
   static const char *const units[] = {"s", "ms", "us", "ns"};
   int unit = 0;
-  while (fabs(seconds) < 1 && seconds != 0 && unit < 3) {
+  while (fabs(seconds) < 0.9995 && seconds != 0 && unit < 3) {
     seconds *= 1000;
     unit++;
   }
-  tsn_put(s, "%.3g %s", seconds, units[unit]);
+  tsn_put_number(s, seconds);
+  tsn_put(s, " %s", units[unit]);
+}
+
+/* Names of C++ templates are longer than the page. */
+static void put_name(tsn_sentence *s, const char *name) {
+  size_t length = strlen(name);
+  if (length <= NAME_BYTES) {
+    tsn_put(s, "%s", name);
+    return;
+  }
+  size_t kept = NAME_BYTES / 2;
+  const char *rest = name + length - kept;
+  while (kept && ((unsigned char)name[kept] & 0xC0) == 0x80) kept--;
+  while (((unsigned char)*rest & 0xC0) == 0x80) rest++;
+  tsn_put(s, "%.*s...%s", (int)kept, name, rest);
 }
 
 /* "thread 3 (loader)" */
@@ -90,8 +114,13 @@ static void put_share(tsn_sentence *s, double share) {
   }
 }
 
-static void put_ratio(tsn_sentence *s, double ratio) {
-  tsn_put(s, "%.3g", ratio);
+/* " (1.2 to 1.3)" */
+static void put_range(tsn_sentence *s, double low, double high) {
+  tsn_put(s, " (");
+  tsn_put_number(s, low);
+  tsn_put(s, " to ");
+  tsn_put_number(s, high);
+  tsn_put(s, ")");
 }
 
 /* "; normal runs: at most 0.9 %; reported above 15 %" */
@@ -215,8 +244,8 @@ static const words
          "one thread for another) added "},
     of_ledger[] = {
         [TSANOM_HSA_CONTENTION] = {put_share, "waiting for a processor added "},
-        [TSANOM_HSA_SLOWDOWN] = {put_ratio, "an iteration takes "},
-        [TSANOM_HSA_IMBALANCE] = {put_ratio,
+        [TSANOM_HSA_SLOWDOWN] = {tsn_put_number, "an iteration takes "},
+        [TSANOM_HSA_IMBALANCE] = {tsn_put_number,
                                   "compared with the other threads, it takes "}};
 
 /* "an iteration takes 1.5 times as much processor time as in normal runs, from ..."
@@ -226,7 +255,7 @@ static void put_sign(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
   const words *k = is_blocked ? &of_blocked : &of_ledger[f->cause];
   tsn_put(s, "%s", k->before);
   k->put(s, f->value);
-  if (k->put == put_ratio) {
+  if (k->put == tsn_put_number) {
     tsn_put(s, " times as %s as in normal runs",
             is_of_beats(f) ? "long" : "much processor time");
   } else {
@@ -262,8 +291,10 @@ static void put_leak(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
   put_times(s, f);
   if (f->detail != TSANOM_DIAGNOSIS_DETAIL_FAULTS) put_limits(s, f, put_bytes);
   if (isnan(f->faults)) return;
-  tsn_put(s, "; this thread has %.3g page faults per beat, reported above %.3g",
-          f->faults, f->faults_limit);
+  tsn_put(s, "; this thread has ");
+  tsn_put_number(s, f->faults);
+  tsn_put(s, " page faults per beat, reported above ");
+  tsn_put_number(s, f->faults_limit);
 }
 
 static void put_few_beats(tsn_sentence *s, const tsanom_diagnosis_finding *f) {
@@ -479,9 +510,9 @@ static void put_ranges(tsn_sentence *t, const tsanom_diagnosis_slow *s) {
     tsn_put(t, " and %llu more", (unsigned long long)s->ranges - TSANOM_DIAGNOSIS_RANGES);
 }
 
-/* 3.57, and 3571 in place of 3.57e+03. */
 static void put_times_as(tsn_sentence *t, double ratio, const char *of) {
-  tsn_put(t, ratio < 1000 ? "%.3g times %s" : "%.0f times %s", ratio, of);
+  tsn_put_number(t, ratio);
+  tsn_put(t, " times %s", of);
 }
 
 static void put_which(tsn_sentence *t, const tsanom_diagnosis_slow *s) {
@@ -517,11 +548,14 @@ static void put_iterations(tsn_sentence *t, const tsanom_diagnosis_slow *s) {
       [TSANOM_DIAGNOSIS_REASON_BLOCKED] = "they slept or were blocked",
       [TSANOM_DIAGNOSIS_REASON_STOPPED] = "the program was stopped"};
   put_which(t, s);
-  if (!isnan(s->low)) tsn_put(t, " (%.3g to %.3g)", s->low, s->high);
+  if (!isnan(s->low)) put_range(t, s->low, s->high);
   if (s->rank >= 0) tsn_put(t, ", on rank %d", s->rank);
   if (s->rank >= 0 && s->ranks > 1)
     tsn_put(t, " and %llu more", (unsigned long long)s->ranks - 1);
-  if (s->region[0]) tsn_put(t, ", in %s", s->region);
+  if (s->region[0]) {
+    tsn_put(t, ", in ");
+    put_name(t, s->region);
+  }
   if (s->thread >= 0) tsn_put(t, " of thread %d", s->thread);
   if (s->reason == TSANOM_DIAGNOSIS_REASON_FAULTS) {
     tsn_put(t, "; each had %.0f page faults more", s->faults);
@@ -634,7 +668,7 @@ tsanom_status tsanom_diagnosis_summary_answer(const tsanom_diagnosis_summary *su
 
 /* ---- pieces of a summary */
 
-enum { LINES = 24, COLUMNS = 100, LABEL = 13, ROW_BYTES = 2048, NAME_BYTES = 64 };
+enum { LINES = 24, COLUMNS = 100, LABEL = 13, ROW_BYTES = 2048 };
 
 /* An eighth differs if it takes this many times the median of the eighths. */
 static const double eighth_differs = 1.25;
@@ -644,20 +678,6 @@ static const double record_s = 25e-9;
 
 static const char *plural(uint64_t count) {
   return count == 1 ? "" : "s";
-}
-
-/* Names of C++ templates are longer than the page. */
-static void put_name(tsn_sentence *s, const char *name) {
-  size_t length = strlen(name);
-  if (length <= NAME_BYTES) {
-    tsn_put(s, "%s", name);
-    return;
-  }
-  size_t kept = NAME_BYTES / 2;
-  const char *rest = name + length - kept;
-  while (kept && ((unsigned char)name[kept] & 0xC0) == 0x80) kept--;
-  while (((unsigned char)*rest & 0xC0) == 0x80) rest++;
-  tsn_put(s, "%.*s...%s", (int)kept, name, rest);
 }
 
 static const char *member(const tsanom_diagnosis_summary *s) {
@@ -757,11 +777,10 @@ static void put_members(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   }
   if (!one) tsn_put(t, " (%zu of %zu)", m->members, m->processes);
   if (isfinite(m->ratio)) {
-    tsn_put(t, one ? " takes %.3g" : " take %.3g", m->ratio);
-    if (m->half_width > 0) {
-      tsn_put(t, " (%.3g to %.3g)", fmax(0, m->ratio - m->half_width),
-              m->ratio + m->half_width);
-    }
+    tsn_put(t, one ? " takes " : " take ");
+    tsn_put_number(t, m->ratio);
+    if (m->half_width > 0)
+      put_range(t, fmax(0, m->ratio - m->half_width), m->ratio + m->half_width);
     tsn_put(t, " times as long as the other%s", plural(m->processes - m->members));
   } else {
     tsn_put(t, one ? " does all the work" : " do all the work");
@@ -778,7 +797,10 @@ static void put_team(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   if (s->team.other_work) return;
   tsn_put(t, ", and ideal balance would save ");
   put_time(t, s->team.saved_s);
-  if (tsn_has_waited(s)) tsn_put(t, " of the %.3g s with a processor", had_processor(s));
+  if (!tsn_has_waited(s)) return;
+  tsn_put(t, " of the ");
+  put_seconds(t, had_processor(s));
+  tsn_put(t, " with a processor");
 }
 
 /* With what speaks against a fault. */
@@ -791,8 +813,9 @@ static void put_whole_team(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   }
   tsn_put(t, "ideal balance would save only ");
   put_time(t, m->saved_s);
-  tsn_put(t, " of %.3g s%s: ", had_processor(s),
-          tsn_has_waited(s) ? " with a processor" : "");
+  tsn_put(t, " of ");
+  put_seconds(t, had_processor(s));
+  tsn_put(t, tsn_has_waited(s) ? " with a processor: " : ": ");
   put_members(t, s);
 }
 
@@ -861,23 +884,32 @@ static bool has_awaited(const tsanom_diagnosis_summary *s) {
 static void put_nobody(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   const tsanom_diagnosis_window *w = &s->ledger.window[0];
   if (has_awaited(s)) {
-    tsn_put(
-        t,
-        "of %.3g s it rested for %.3g s, in which processes that it started took %.3g s "
-        "of processor time, and are not recorded",
-        w->wall_s, w->nobody_s, s->children_s);
+    tsn_put(t, "of ");
+    put_seconds(t, w->wall_s);
+    tsn_put(t, " it rested for ");
+    put_seconds(t, w->nobody_s);
+    tsn_put(t, ", in which processes that it started took ");
+    put_seconds(t, s->children_s);
+    tsn_put(t, " of processor time, and are not recorded");
   } else {
-    tsn_put(t, "nobody ran for %.3g of %.3g s: asleep, blocked or stopped", w->nobody_s,
-            w->wall_s);
+    tsn_put(t, "nobody ran for ");
+    tsn_put_number(t, w->nobody_s);
+    tsn_put(t, " of ");
+    put_seconds(t, w->wall_s);
+    tsn_put(t, ": asleep, blocked or stopped");
   }
-  if (tsn_has_waited(s))
-    tsn_put(t, "; for %.3g s work was ready without a processor", w->ready_s);
+  if (!tsn_has_waited(s)) return;
+  tsn_put(t, "; for ");
+  put_seconds(t, w->ready_s);
+  tsn_put(t, " work was ready without a processor");
 }
 
 static void put_ready(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   const tsanom_diagnosis_window *w = &s->ledger.window[0];
-  tsn_put(t, "work was ready without a processor for %.3g of %.3g s", w->ready_s,
-          w->wall_s);
+  tsn_put(t, "work was ready without a processor for ");
+  tsn_put_number(t, w->ready_s);
+  tsn_put(t, " of ");
+  put_seconds(t, w->wall_s);
   put_explained(t, s);
 }
 
@@ -986,8 +1018,11 @@ static void put_eighth_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   if (2 * shorter <= TSN_PARTS || w[longest].samples < FEW) return;
   char text[ROW_BYTES];
   (void)tsanom_diagnosis_window_text(&w[longest], text, sizeof text, NULL);
-  tsn_put(t, "longest in eighth %zu, from %.3g s until %.3g s: %s", longest + 1,
-          w[longest].begin, w[longest].end, text);
+  tsn_put(t, "longest in eighth %zu, from ", longest + 1);
+  put_seconds(t, w[longest].begin);
+  tsn_put(t, " until ");
+  put_seconds(t, w[longest].end);
+  tsn_put(t, ": %s", text);
 }
 
 static void put_team_row(tsn_sentence *t, const tsanom_diagnosis_summary *s) {

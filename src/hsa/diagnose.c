@@ -13,6 +13,7 @@
  * Threads are independent of each other and judged in turn, in the memory of one
  * comparison: O(beats) per thread. All times are checked before the first verdict is
  * written. */
+#include <math.h>
 #include <stdarg.h>
 #include <string.h>
 
@@ -197,6 +198,11 @@ void tsn_put(tsn_sentence *s, const char *format, ...) {
   int written = tsn_format(left ? s->text + s->length : NULL, left, format, arguments);
   va_end(arguments);
   if (written > 0) s->length += (size_t)written;
+}
+
+void tsn_put_number(tsn_sentence *s, double number) {
+  bool is_large = fabs(number) >= 999.5 && isfinite(number);
+  tsn_put(s, "%.*g", is_large ? 1 + (int)log10(fabs(number) + 0.5) : 3, number);
 }
 
 tsanom_status tsn_sentence_end(const tsn_sentence *s, size_t *length) {

@@ -16,6 +16,9 @@ typedef struct {
 __attribute__((format(printf, 2, 3))) void tsn_put(tsn_sentence *s, const char *format,
                                                    ...);
 
+/* Three digits, or as many as a number has before its point, without an exponent: 3.57, 3571. */
+void tsn_put_number(tsn_sentence *s, double number);
+
 /* What a function that wrote the sentence returns; `length` may be NULL. */
 tsanom_status tsn_sentence_end(const tsn_sentence *s, size_t *length);
 

@@ -975,7 +975,7 @@ Test(diagnosis_summary, long_names_and_many_sentences_fit) {
   compare(&s, times, 0);
   s.team_region = name;
   plant(&s, TSANOM_DIAGNOSIS_SLOW_SINGLE, 50, 1, 4);
-  memcpy(planted.region, sentence, sizeof planted.region - 1);
+  memcpy(planted.region, name, sizeof planted.region - 1);
   planted.lost_s = 100;
   s.bytes = 1 << 20;
   s.missing = missing;
@@ -988,6 +988,36 @@ Test(diagnosis_summary, long_names_and_many_sentences_fit) {
                                              sizeof start, &length),
                TSANOM_PARTIAL);
   cr_assert(!strcmp(start, "The progr") && length == strlen(text));
+}
+
+/* Of runs of seconds to months. */
+Test(diagnosis_summary, large_numbers_have_no_exponents) {
+  uint64_t seed = 8;
+  for (int i = 0; i < 200; i++) {
+    double factor = pow(10, 7 * random_unit(&seed)), children = i % 3 * factor;
+    tsanom_diagnosis_summary s = summary_of(i % 2 ? busy : asleep);
+    if (i % 5) compare(&s, times, 0);
+    plant(&s, TSANOM_DIAGNOSIS_SLOW_SINGLE, 50, 1, 2 + factor);
+    planted.low = 1 + factor;
+    planted.high = 3 + factor;
+    planted.lost_s = i % 7 ? 0 : factor;
+    s.seconds = factor * 10;
+    s.iteration_s = factor / 10;
+    s.peak = factor * 1e6;
+    s.children_s = children;
+    s.team.saved_s *= factor;
+    s.team.ratio *= factor;
+    for (size_t w = 0; w < TSANOM_DIAGNOSIS_WINDOWS; w++) {
+      tsanom_diagnosis_window *of = &s.ledger.window[w];
+      double *numbers[] = {&of->begin, &of->end,     &of->wall_s,
+                           &of->cpu_s, &of->ready_s, &of->nobody_s};
+      for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) *numbers[k] *= factor;
+    }
+    const char *text = page_of(&s);
+    cr_assert(!strstr(text, "e+"), "%s", text);
+    /* Of bytes and seconds, there are at most three digits in front of a larger unit. */
+    cr_assert(!strstr(text, "000 ms") && !strstr(text, "000 KiB"), "%s", text);
+  }
 }
 
 Test(diagnosis_summary, invalid_input_changes_nothing) {

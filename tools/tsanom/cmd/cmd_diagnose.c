@@ -221,10 +221,17 @@ static void print_window(const diagnosis *d, size_t window, int width) {
 
 static void print_share(const diagnosis *d, size_t thread, int width) {
   const tsanom_diagnosis_share *s = &d->share[thread];
-  printf(
-      "%-*s          thread %zu: %.3g s on a processor, %.3g s ready without one, "
-      "%.3g s off it\n",
-      width, "", thread, s->cpu_s, s->ready_s, s->off_s);
+  printf("%-*s          thread %zu: ", width, "", thread);
+  if (isnan(s->cpu_s)) {
+    printf("not known\n");
+    return;
+  }
+  printf("%.*g s on a processor", digits_of(s->cpu_s), s->cpu_s);
+  if (!isnan(s->ready_s)) {
+    printf(", %.*g s ready without one, %.*g s off it", digits_of(s->ready_s), s->ready_s,
+           digits_of(s->off_s), s->off_s);
+  }
+  printf("\n");
 }
 
 /* Where the time went, in a sentence; if `explain`, of each eighth and each thread. */

@@ -2,6 +2,7 @@
 /* Causes, states and ledgers of runs, for the commands that judge runs. */
 #include "diagnosis.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "json_value.h"
@@ -17,6 +18,11 @@ int diagnosis_causes(const owned_model *m, const tsanom_hsa_run *run,
   tsanom_status status = tsanom_diagnosis_find_causes(&m->normal, run, exec, d->signs,
                                                       d->cause, capacity, &d->causes);
   return status < 0 ? fail_status(why, file_title(d->path), status) : 0;
+}
+
+int digits_of(double number) {
+  int is_large = fabs(number) >= 999.5 && isfinite(number);
+  return is_large ? 1 + (int)log10(fabs(number) + 0.5) : 3;
 }
 
 void diagnosis_free(diagnosis *d) {

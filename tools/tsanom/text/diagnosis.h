@@ -44,6 +44,9 @@ void diagnosis_free(diagnosis *d);
  * next} */
 json_t *finding_to_json(const tsanom_diagnosis_finding *f);
 
+/* Digits of "%.*g": three, or as many as a number has before its point, without an exponent. */
+int digits_of(double number);
+
 /* The word for a TSANOM_RUN_*. */
 const char *state_name(int32_t state);
 

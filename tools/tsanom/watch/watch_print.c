@@ -118,9 +118,10 @@ static void print_remaining(FILE *out, const watched *w) {
   if (r.drifts) {
     (void)fprintf(out, " (time not known: iterations become longer or shorter)");
   } else if (!isnan(r.low)) {
-    (void)fprintf(out, " (%.3g s, %.3g to %.3g)", r.seconds, r.low, r.high);
+    (void)fprintf(out, " (%.*g s, %.*g to %.*g)", digits_of(r.seconds), r.seconds,
+                  digits_of(r.low), r.low, digits_of(r.high), r.high);
   } else if (!isnan(r.seconds)) {
-    (void)fprintf(out, " (%.3g s)", r.seconds);
+    (void)fprintf(out, " (%.*g s)", digits_of(r.seconds), r.seconds);
   }
 }
 
@@ -134,7 +135,7 @@ static void print_state(FILE *out, const watched *w) {
   }
   (void)fprintf(out, "%s %zu", w->no_iterations ? "beat" : "iteration",
                 watched_iteration(w));
-  if (!isnan(age)) (void)fprintf(out, ", last beat %.3g s ago", age);
+  if (!isnan(age)) (void)fprintf(out, ", last beat %.*g s ago", digits_of(age), age);
   print_remaining(out, w);
   print_rates(out, w);
   print_vitals(out, w);
