@@ -182,7 +182,7 @@ enum {
 };
 
 /** A sample of the process or of a thread. Numbers count from the beginning of the
- *  process or thread; NaN: not known. With many threads, each sample has only some of
+ *  process or thread; NaN: not known, infinite ones are rejected. With many threads, each sample has only some of
  *  the numbers. */
 typedef struct tsanom_hsa_vital {
   double time;         /**< seconds, on the clock of the beats; NaN: not known */

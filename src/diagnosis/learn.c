@@ -687,10 +687,10 @@ tsanom_status tsn_diagnosis_read_normal(tsanom_diagnosis_normal *own,
   if (!caller) return tsn_reject_null(exec, "normal", TSANOM_NONE);
   tsanom_status status = tsn_struct_read(exec, &normal_type, own, caller, "normal");
   if (status < 0) return status;
-  status = tsn_require_size(exec, TSANOM_E_COUNT, "normal.threads", own->thread_count, 1,
-                            SIZE_MAX);
+  status = tsn_require_size(exec, TSANOM_E_COUNT, "normal.thread_count",
+                            own->thread_count, 1, SIZE_MAX);
   if (status < 0) return status;
-  status = tsn_require_size(exec, TSANOM_E_COUNT, "normal.runs_count", own->run_count, 1,
+  status = tsn_require_size(exec, TSANOM_E_COUNT, "normal.run_count", own->run_count, 1,
                             SIZE_MAX);
   return status < 0 ? status : check_ranges(own, own->thread_count, exec);
 }

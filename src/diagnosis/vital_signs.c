@@ -291,6 +291,21 @@ static size_t first_disorder(const tsanom_hsa_vital *vital, size_t count) {
   return count;
 }
 
+/* The first sample with an infinite number; NaN: one is not known. */
+static size_t first_infinite(const tsanom_hsa_vital *vital, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const tsanom_hsa_vital *v = &vital[i];
+    const double numbers[] = {v->time,         v->cpu_s,       v->wait_s,
+                              v->voluntary,    v->involuntary, v->minor_faults,
+                              v->major_faults, v->resident,    v->anonymous,
+                              v->threads,      v->spun_s};
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+      if (isinf(numbers[k])) return i;
+    }
+  }
+  return count;
+}
+
 static tsanom_status check_samples(const tsanom_hsa_vital *vital, size_t count,
                                    const char *name, size_t thread,
                                    const tsanom_exec *exec) {
@@ -299,7 +314,12 @@ static tsanom_status check_samples(const tsanom_hsa_vital *vital, size_t count,
     return tsn_reject_is(exec, TSANOM_E_NULL, name, thread,
                          "NULL; an array of %zu is expected", count);
   }
-  size_t i = first_disorder(vital, count);
+  size_t i = first_infinite(vital, count);
+  if (i < count) {
+    return tsn_reject_pair_is(exec, TSANOM_E_NONFINITE, name, thread, i,
+                              "an infinite number; a finite one, or NaN, is expected");
+  }
+  i = first_disorder(vital, count);
   if (i == count) return TSANOM_OK;
   return tsn_reject_pair_is(exec, TSANOM_E_ORDER, name, thread, i,
                             "at %.9g; a time that is not before the last sample is "
@@ -325,8 +345,12 @@ tsanom_status tsn_diagnosis_check_vitals(const tsanom_hsa_run *run, const char *
   if (status < 0) return status;
   (void)snprintf(argument, sizeof argument, "%s.vital", name);
   status = check_samples(run->vital, run->vital_count, argument, i, exec);
-  (void)snprintf(argument, sizeof argument, "%s.threads.vital", name);
   (void)snprintf(threads, sizeof threads, "%s.threads", name);
+  if (i == TSANOM_NONE) {
+    (void)snprintf(argument, sizeof argument, "%s.threads.vital", name);
+  } else {
+    (void)snprintf(argument, sizeof argument, "%s[%zu].threads.vital", name, i);
+  }
   for (size_t t = 0; t < run->thread_count && status == TSANOM_OK; t++) {
     const tsanom_hsa_series *s = &run->threads[t];
     tsn_hsa_place place = {exec, i == TSANOM_NONE ? threads : name, i, t};

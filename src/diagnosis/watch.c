@@ -743,7 +743,7 @@ static void set_onset(tsanom_diagnosis_anomaly *a) {
 static double confidence_of(const tsanom_diagnosis_watch *w,
                             const tsanom_diagnosis_finding *c) {
   double n = (double)w->normal.run_count;
-  if (isnan(c->limit)) return 1;
+  if (isnan(c->limit) && isnan(c->faults_limit)) return 1;
   if (c->sign < TSANOM_DIAGNOSIS_SIGN_SLOWDOWN) return n / (n + 1);
   return 1 - w->search.chance;
 }

@@ -382,7 +382,7 @@ static bool is_logarithmic(int32_t feature, const tsanom_hsa_options *options) {
 /* What the ranges of a model have in common. A quantile of Student's t takes as long as five
  * comparisons of two series, and is the same for most features. */
 typedef struct {
-  bool partial;       /* one is of fewer than two samples */
+  bool partial;       /* a thread has one sample */
   size_t count;       /* samples that the quantiles are for */
   double quantile[2]; /* of two-sided ranges, and of one-sided ones */
 } shared;
@@ -445,7 +445,6 @@ static tsanom_hsa_range range_of(int32_t feature, double *samples, size_t count,
   }
   if (count < 2) {
     margin = options->single_run_margin;
-    s->partial = true;
   } else {
     double t = quantile_of(s, count, options->coverage, distance);
     range = student_range(samples, count, t, &middle);
@@ -654,6 +653,7 @@ static tsanom_status learn_thread(const training *l, size_t thread, shared *s) {
   tsanom_hsa_reference reference = {0};
   if (count > 0) {
     reference = l->digest[find_medoids(l, count)].content;
+    s->partial |= count == 1;
     for (int32_t f = 0; f < TSANOM_HSA_FEATURES; f++) {
       reference.range[f] = learn_range(l, f, count, s);
     }

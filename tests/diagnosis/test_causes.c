@@ -106,6 +106,17 @@ Test(diagnosis_causes, a_leak_beside_legitimate_growth_is_named) {
   EXPECT(&normal, &k, TSANOM_HSA_MEMORY_LEAK, TSANOM_HSA_NORMAL, TSANOM_HSA_MEMORY_LEAK);
   finding f = find_in(&normal, &k, &seed);
   cr_assert(f.cause[0].detail == TSANOM_DIAGNOSIS_DETAIL_FAULTS);
+  /* Its range is that of six runs. */
+  tsanom_hsa_run run = living_run(&k, &seed);
+  tsanom_diagnosis_watch *watch;
+  const tsanom_diagnosis_anomaly *anomaly;
+  size_t count;
+  CHECK_STATUS(tsanom_diagnosis_watch_create(2, &normal, NULL, NULL, &watch), TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_watch_update(watch, &run, NULL, &anomaly, &count),
+               TSANOM_OK);
+  cr_assert(count == 1 && fabs(anomaly->confidence - RUNS / (RUNS + 1.0)) < 1e-12);
+  tsanom_diagnosis_watch_destroy(watch);
+  living_free(&run);
   k.thread[1].faults = 0.2; /* less than a disturbance */
   EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);
 }

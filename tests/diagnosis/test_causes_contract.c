@@ -7,6 +7,7 @@
 
 #include "diagnosis/found.h"
 #include "support/check.h"
+#include "support/faults.h"
 #include "support/workspace.h"
 
 /* The power is where leaks begin to be found; test_judge.c has that of the ledger. */
@@ -115,6 +116,13 @@ Test(diagnosis_causes, learning_rejects_invalid_arguments) {
   normal.range_count = 7;
   CHECK_STATUS(tsanom_diagnosis_learn_normal(runs, 3, 0.9, NULL, &normal),
                TSANOM_E_COUNT);
+  normal.range_count = RANGES;
+  test_report report;
+  test_report_init(&report);
+  ((tsanom_hsa_vital *)runs[2].threads[1].vital)[5].cpu_s = INFINITY;
+  CHECK_STATUS(tsanom_diagnosis_learn_normal(runs, 3, 0.9, &report.exec, &normal),
+               TSANOM_E_NONFINITE);
+  CHECK_FAULT(report, "runs[2].threads.vital", 1, 5);
   for (int i = 0; i < 3; i++) living_free(&runs[i]);
 }
 
@@ -126,24 +134,24 @@ Test(diagnosis_causes, damaged_ranges_are_rejected) {
   tsanom_diagnosis_finding cause[16];
   tsanom_diagnosis_normal normal = learn_two_threads(&k), bad = normal;
   tsanom_hsa_run run = living_run(&k, &seed);
-#define REJECTED(status)                                                                 \
+#define REJECTS(status)                                                                  \
   CHECK_STATUS(tsanom_diagnosis_find_causes(&bad, &run, NULL, signs, cause, 16, &count), \
                status)
   memset(bad.program, 'x', sizeof bad.program);
-  REJECTED(TSANOM_E_FORMAT);
+  REJECTS(TSANOM_E_FORMAT);
   bad = normal;
   bad.range_count = 3;
-  REJECTED(TSANOM_E_COUNT);
+  REJECTS(TSANOM_E_COUNT);
   bad.range_count = SIZE_MAX;
   bad.thread_count = SIZE_MAX / 4;
-  REJECTED(TSANOM_E_COUNT);
+  REJECTS(TSANOM_E_COUNT);
   bad = normal;
   normal.range[40].low = NAN;
-  REJECTED(TSANOM_E_NONFINITE);
+  REJECTS(TSANOM_E_NONFINITE);
   normal.range[40] = (tsanom_hsa_range){2, 1};
-  REJECTED(TSANOM_E_FORMAT);
+  REJECTS(TSANOM_E_FORMAT);
   normal.range[40] = (tsanom_hsa_range){1, 2};
-  REJECTED(TSANOM_OK);
+  REJECTS(TSANOM_OK);
   CHECK_STATUS(tsanom_diagnosis_find_causes(&bad, &run, NULL, signs, cause, 15, &count),
                TSANOM_E_COUNT);
   living_free(&run);

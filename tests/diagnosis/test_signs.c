@@ -274,6 +274,18 @@ Test(diagnosis_signs, invalid_runs_are_rejected) {
   bad = run;
   bad.reserved[0] = 1;
   CHECK_STATUS(measure(&bad, &exec, signs), TSANOM_E_VERSION);
+  tsanom_hsa_vital *sample = (tsanom_hsa_vital *)run.threads[1].vital + 2, kept = *sample;
+  double *numbers[] = {&sample->time,      &sample->cpu_s,        &sample->wait_s,
+                       &sample->voluntary, &sample->involuntary,  &sample->minor_faults,
+                       &sample->resident,  &sample->major_faults, &sample->spun_s,
+                       &sample->anonymous, &sample->threads};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    *numbers[i] = i % 2 ? INFINITY : -INFINITY;
+    CHECK_STATUS(measure(&run, &exec, signs), TSANOM_E_NONFINITE);
+    cr_assert_str_eq(fault.argument, "run.threads.vital");
+    cr_assert(fault.element == 1 && fault.second == 2);
+    *sample = kept;
+  }
   ((tsanom_hsa_vital *)run.threads[1].vital)[3].time = 1e-9;
   CHECK_STATUS(measure(&run, &exec, signs), TSANOM_E_ORDER);
   cr_assert_str_eq(fault.argument, "run.threads.vital");

@@ -160,6 +160,25 @@ Test(hsa_learn, series_of_any_length_have_a_polynomial) {
   }
 }
 
+/* A clock of two beats per tick leaves features unknown, in as many runs as there are. */
+Test(hsa_learn, a_coarse_clock_is_no_lack_of_runs) {
+  enum { RUNS = 5 };
+  tsanom_hsa_run runs[RUNS];
+  for (int i = 0; i < RUNS; i++) {
+    runs[i] = metronome(0.01, 400);
+    for (size_t t = 0; t < runs[i].thread_count; t++) {
+      double *time = (double *)runs[i].threads[t].time;
+      for (size_t k = 0; k < 400; k++) time[k] = 0.02 * (double)(k / 2);
+    }
+  }
+  tsanom_hsa_options options;
+  tsanom_hsa_options_init(&options, sizeof options);
+  options.local_rate = TSANOM_HSA_LOCAL_RATE_LITERAL;
+  tsanom_hsa_model_destroy(learn(runs, RUNS, NULL, TSANOM_OK));
+  tsanom_hsa_model_destroy(learn(runs, RUNS, &options, TSANOM_OK));
+  free_runs(runs, RUNS);
+}
+
 Test(hsa_learn, one_run_gives_the_documented_margins) {
   uint64_t seed = 34;
   synthetic_kind kind = synthetic_steady();

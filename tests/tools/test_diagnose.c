@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "run.h"
+#include "runs/grown_run.h"
 #include "support/random.h"
 
 enum { BEATS = 800, THREADS = 2, NORMAL_RUNS = 4 };
@@ -74,7 +75,7 @@ Test(command_diagnose, learn_warns_of_a_change) {
   }
   cr_assert(fclose(stream) == 0);
   outcome o = tsanom_ok("learn -o m.json n0.csv n1.csv n2.csv n3.csv n4.csv");
-  cr_assert(strstr(o.err, "n4.csv: since iteration 300 of 800, iterations take 1.5"),
+  cr_assert(strstr(o.err, "n4.csv: since iteration 300 of 801, iterations take 1.5"),
             "%s", o.err);
   cr_assert(!strstr(o.err, "n3.csv: since"));
 }
@@ -237,6 +238,7 @@ Test(command_diagnose, wrong_usage_and_bad_runs_are_rejected) {
   CHECK_REJECTED(tsanom("learn -o x n0.csv --points 1"), 2, "--points", "from 2");
   CHECK_REJECTED(tsanom("learn -o x n0.csv --points 9999999"), 2, "--points", "from 2");
   CHECK_REJECTED(tsanom("learn -o x n0.csv --margin -1"), 2, "--margin", "at least 0");
+  CHECK_REJECTED(tsanom("learn -o x n0.csv --margin 1e7"), 2, "--margin", "1e+06");
   CHECK_REJECTED(tsanom("learn -o x n0.csv --single-run-margin 0"), 2,
                  "--single-run-margin", "above 0");
   CHECK_REJECTED(tsanom("learn -o x n0.csv --rule other"), 2, "completion");
@@ -358,4 +360,23 @@ Test(command_diagnose, the_time_of_a_run_is_accounted_for) {
             "%s", o.out);
   CHECK_PRINTS(tsanom("diagnose -m m.json run3"),
                "(finished; 150 beats, each normal run has 100)");
+}
+
+/* Thread 1 has one sample, and when threads were ready is not known. */
+Test(command_diagnose, what_is_not_known_of_a_thread_is_no_number) {
+  grown_run run;
+  write_normal_runs();
+  tsanom_ok("learn -o m.json n0.csv n1.csv n2.csv n3.csv");
+  cr_assert(mkdir("grown", 0777) == 0);
+  grown_create(&run, "grown");
+  grown_add_stream(&run, 1);
+  for (uint32_t i = 0; i < BEATS; i++) {
+    for (uint32_t t = 0; t < THREADS; t++) grown_append(&run, t, 500000, i);
+    if (i % 20 == 10) grown_sample(&run, 0);
+    if (i == 50) grown_sample(&run, 1);
+  }
+  grown_finish(&run);
+  outcome o = CHECK_PRINTS(tsanom("diagnose -m m.json grown --explain"),
+                           "thread 0: ", " on a processor\n", "thread 1: not known\n");
+  cr_assert(!strstr(o.out, "nan"), "%s", o.out);
 }

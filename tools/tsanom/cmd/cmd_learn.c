@@ -116,6 +116,9 @@ typedef struct {
 /* Behind the decision trees, TSANOM_HSA_RULE_*: the causes, which need no tree. */
 enum { RULE_CAUSES = TSANOM_HSA_RULE_PACE + 1 };
 
+/* Of the library, too. */
+enum { MARGIN_MOST = 1000000 };
+
 static const option_row options[] = {
     {"output", 'o', "MODEL", "Write the model to this file", TEXT(model_path)},
     {"window", 'w', "W",
@@ -133,10 +136,10 @@ static const option_row options[] = {
      "Share of normal runs that each range must contain (default: 0.99)",
      NUMBER(hsa.coverage, 0, 1, LOW_OPEN | HIGH_OPEN), .group = 2},
     {"margin", 0, "M", "Minimum relative margin around learned ranges (default: 0.05)",
-     NUMBER(hsa.margin, 0, INFINITY, 0), .group = 2},
+     NUMBER(hsa.margin, 0, MARGIN_MOST, 0), .group = 2},
     {"single-run-margin", 0, "M",
      "Margin around ranges if only one run is given (default: 0.25)",
-     NUMBER(hsa.single_run_margin, 0, INFINITY, LOW_OPEN), .group = 2},
+     NUMBER(hsa.single_run_margin, 0, MARGIN_MOST, LOW_OPEN), .group = 2},
     {"rule", 0, "causes|pace|completion|paper",
      "Find causes by vital signs (default), or apply a decision tree to the beats",
      WORD(rule), .words = "paper|completion|pace|causes", .group = 2},
@@ -256,7 +259,7 @@ static int warn_of_change(const char *path, const tsanom_hsa_series *s, failure 
         "the run is taken as normal",
         file_title(path), since ? "since" : "until",
         (unsigned long long)(since ? slow[k].first : slow[k].last + 1),
-        (unsigned long long)slow[k].iterations - 1, slow[k].ratio);
+        (unsigned long long)slow[k].iterations, slow[k].ratio);
   }
   return 0;
 }

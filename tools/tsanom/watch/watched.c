@@ -408,20 +408,18 @@ vital_signs vitals_now(const watched *w) {
       find_change(w->run.vital, w->run.vital_count, offsetof(tsanom_hsa_vital, resident));
   change cpu =
       find_change(w->run.vital, w->run.vital_count, offsetof(tsanom_hsa_vital, cpu_s));
-  double waits = 0, runs = 0;
+  double waits = 0, seconds = 0;
   for (size_t t = 0; t < w->threads; t++) {
     const tsanom_hsa_series *s = &w->run.threads[t];
     change ready =
         find_change(s->vital, s->vital_count, offsetof(tsanom_hsa_vital, wait_s));
-    change used =
-        find_change(s->vital, s->vital_count, offsetof(tsanom_hsa_vital, cpu_s));
-    if (isnan(ready.amount) || isnan(used.amount)) continue;
+    if (isnan(ready.amount)) continue;
     waits += ready.amount;
-    runs += used.amount;
+    seconds += ready.seconds;
   }
   return (vital_signs){
       .resident = memory.last,
       .growth = memory.seconds > 0 ? memory.amount / memory.seconds : NAN,
       .cpu = cpu.seconds > 0 ? cpu.amount / cpu.seconds : NAN,
-      .wait = waits + runs > 0 ? waits / (waits + runs) : NAN};
+      .wait = seconds > 0 ? waits / seconds : NAN};
 }
