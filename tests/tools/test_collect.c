@@ -62,12 +62,26 @@ Test(collect, what_does_not_belong_together) {
   CHECK_REJECTED(tsanom("collect again -o run"), 3, "run/rank.2",
                  "there is another run of this rank");
   CHECK_REJECTED(tsanom("collect loop -o run"), 3, "loop", "not a directory with");
+  CHECK_REJECTED(tsanom("collect loop -o new"), 3, "loop", "not a directory with");
+  shell_ok("test ! -e new");
   CHECK_REJECTED(tsanom("collect first -o loop"), 3, "loop", "not a directory; give");
   CHECK_REJECTED(tsanom("collect first -o none/run"), 3, "none/run", "cannot create");
   CHECK_REJECTED(tsanom("collect first -o first/rank.0"), 3, "first/rank.0",
                  "contains the run of a single process");
   check_status(tsanom("collect first"), 2);
   check_status(tsanom("collect -o run"), 2);
+}
+
+/* The signal comes while a large file of the rank is copied. */
+Test(collect, nothing_is_left_of_what_was_interrupted) {
+  if (!build_program("gcc", "loop")) return;
+  record_rank(0, "first", "7", 0);
+  shell_ok("yes | head -c 300000000 >first/rank.0/large");
+  cr_assert(shell("tsanom collect first -o run 2>messages & until ls run/.rank.0.* || "
+                  "[ -e run/rank.0 ]; do :; done >out 2>&1; kill -TERM $!; wait $!") ==
+            143);
+  cr_assert(file_holds("messages", "Interrupted"), "%s", slurp("messages"));
+  shell_ok("test -z \"$(ls -A run | grep rank.0)\"");
 }
 
 /* Two machines of one job, with a rank each. The group spawned.1 has processes on both,

@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -39,6 +40,20 @@ typedef struct {
 } collection;
 enum { PIECE = 1 << 18 };
 
+/* The signal that ends the command, which leaves no part of a rank. */
+static volatile sig_atomic_t ended_by;
+
+static void end_by(int number) {
+  ended_by = number;
+}
+
+static void handle_signals(void) {
+  static const int numbers[] = {SIGHUP, SIGINT, SIGTERM};
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    if (signal(numbers[i], end_by) == SIG_IGN) (void)signal(numbers[i], SIG_IGN);
+  }
+}
+
 static int print_path(char path[PATH_MAX], const char *directory, const char *name,
                       failure *why) {
   int length = snprintf(path, PATH_MAX, "%s/%s", directory, name);
@@ -49,6 +64,10 @@ static int print_path(char path[PATH_MAX], const char *directory, const char *na
 static int copy_range(int from, int to, off_t begin, off_t end) {
   static char piece[PIECE];
   while (begin < end) {
+    if (ended_by) {
+      errno = EINTR;
+      return -1;
+    }
     size_t wanted = end - begin < PIECE ? (size_t)(end - begin) : PIECE;
     ssize_t got = pread(from, piece, wanted, begin), put = 0;
     if (got <= 0) return got ? -1 : 0;
@@ -178,6 +197,7 @@ static int copy_run(const char *from, const char *to, const char *beside,
                   "ended",
                   from);
   }
+  if (!failed && ended_by) failed = fail(why, "%s: the copy was interrupted", from);
   int renamed = !failed && rename(beside, to) == 0;
   if (!failed && !renamed) {
     failed = errno == ENOTEMPTY || errno == EEXIST ? compare_runs(from, to, exec, why)
@@ -204,7 +224,20 @@ static int collect_run(const char *directory, const char *name, const char *outp
                                : compare_runs(from, to, exec, why);
 }
 
-/* The ranks of a job. */
+static int open_run(const char *output, failure *why) {
+  if (mkdir(output, 0777) != 0 && errno != EEXIST) {
+    return fail_errno(why, output, "create");
+  }
+  if (!is_directory(output)) {
+    return fail(why, "%s: not a directory; give the path of a run directory", output);
+  }
+  if (ranks_has_run(output)) {
+    return fail(why, "%s: contains the run of a single process", output);
+  }
+  return 0;
+}
+
+/* The ranks of a job. The run is created if there are any. */
 static int collect_job(const char *directory, const char *output, const tsanom_exec *exec,
                        collection *done, failure *why) {
   rank_identity job;
@@ -213,6 +246,7 @@ static int collect_job(const char *directory, const char *output, const tsanom_e
       tsanom_runs_ranks(directory, exec, NULL, 0, &count, &size) < 0 || !count) {
     return fail(why, "%s: not a directory with recorded ranks", directory);
   }
+  if (open_run(output, why)) return -1;
   int32_t *ranks = allocate(count, sizeof *ranks);
   (void)tsanom_runs_ranks(directory, exec, ranks, count, &count, &size);
   job.rank = ranks[0]; /* distinguishes the machines */
@@ -229,19 +263,6 @@ static int collect_job(const char *directory, const char *output, const tsanom_e
   }
   free(ranks);
   return failed;
-}
-
-static int open_run(const char *output, failure *why) {
-  if (mkdir(output, 0777) != 0 && errno != EEXIST) {
-    return fail_errno(why, output, "create");
-  }
-  if (!is_directory(output)) {
-    return fail(why, "%s: not a directory; give the path of a run directory", output);
-  }
-  if (ranks_has_run(output)) {
-    return fail(why, "%s: contains the run of a single process", output);
-  }
-  return 0;
 }
 
 /* The messages of the first directory that has some. */
@@ -270,7 +291,7 @@ static int collect_group(const char *directory, const char *name, const char *ou
   }
   int failed = ranks_has_run(from)
                    ? collect_run(directory, name, output, exec, &group, why)
-                   : open_run(to, why) || collect_job(from, to, exec, &group, why);
+                   : collect_job(from, to, exec, &group, why);
   done->spawned += group.copied;
   done->records += group.records;
   return failed ? -1 : 0;
@@ -305,7 +326,6 @@ static int collect_directory(const char *directory, const char *output,
 static int collect_ranks(char *const *directories, size_t count, const char *output,
                          const tsanom_exec *exec, collection *done, failure *why) {
   *done = (collection){0};
-  if (open_run(output, why)) return -1;
   for (size_t i = 0; i < count; i++) {
     if (collect_directory(directories[i], output, exec, done, why) ||
         collect_messages(directories[i], output, why)) {
@@ -351,9 +371,13 @@ int command_collect(int argc, char **argv) {
   collection done;
   failure why;
   parse_command(&command_line, argc, argv, &r);
+  handle_signals();
   if (collect_ranks(r.shared.argument, r.shared.arguments, r.output, &r.shared.exec,
                     &done, &why)) {
-    return report_failure(&why);
+    int status = report_failure(&why);
+    if (ended_by) (void)signal(ended_by, SIG_DFL);
+    if (ended_by) (void)raise(ended_by);
+    return status;
   }
   warn_of_missing_ranks(r.output, done.ranks, done.size);
   if (r.shared.json) {
