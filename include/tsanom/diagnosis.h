@@ -436,7 +436,7 @@ tsanom_diagnosis_watch_create(size_t thread_count, const tsanom_diagnosis_normal
 TSANOM_API void tsanom_diagnosis_watch_destroy(tsanom_diagnosis_watch *watch);
 
 /** Add what is new, and judge the run. Allocates nothing.
- *  O(new beats + new samples), and O(1) for each thread.
+ *  O(new beats + new samples), O(1) for each thread, and O(threads) for each silent one.
  *  @param      watch      a watch
  *  @param      news       a run of the beats and samples since the last update: `threads`
  *                         by number, some or all without beats. `end` is now; 0: no

@@ -105,7 +105,7 @@ static void bet_on_pairs(const run_sets *r, double level, tsanom_change_comparis
   if (exp2(n) / PLAYERS < 2 / level) c->detectable = INFINITY;
 }
 
-/* All of so many permutations are looked at, which takes a millisecond. Runs are bits. */
+/* Up to here all permutations are looked at, which takes a millisecond. Runs are bits. */
 enum { ORDERS_MOST = 16384, PAIRS_MOST = 14, RUNS_MOST = 62, TAIL_MOST = 416 };
 
 /* Share of permutations beyond each end of an interval of 95 %. */

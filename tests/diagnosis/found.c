@@ -76,6 +76,21 @@ finding find_in(const tsanom_diagnosis_normal *normal, const living_kind *kind,
   return f;
 }
 
+double confidence_in(const tsanom_diagnosis_normal *normal, const tsanom_hsa_run *run) {
+  tsanom_diagnosis_watch *watch;
+  const tsanom_diagnosis_anomaly *anomaly;
+  size_t count;
+  CHECK_STATUS(
+      tsanom_diagnosis_watch_create(run->thread_count, normal, NULL, NULL, &watch),
+      TSANOM_OK);
+  CHECK_STATUS(tsanom_diagnosis_watch_update(watch, run, NULL, &anomaly, &count),
+               TSANOM_OK);
+  cr_assert(count > 0);
+  double confidence = anomaly->confidence;
+  tsanom_diagnosis_watch_destroy(watch);
+  return confidence;
+}
+
 void expect(const tsanom_diagnosis_normal *normal, const living_kind *kind,
             int32_t status, const int32_t *threads, size_t count) {
   uint64_t seed = 1000;

@@ -35,6 +35,9 @@ finding find(const tsanom_diagnosis_normal *normal, const tsanom_hsa_run *run);
 finding find_in(const tsanom_diagnosis_normal *normal, const living_kind *kind,
                 uint64_t *seed);
 
+/* The confidence of the first anomaly that a watch of the run finds. */
+double confidence_in(const tsanom_diagnosis_normal *normal, const tsanom_hsa_run *run);
+
 /* All of ROUNDS runs have the status, and the threads theirs. */
 void expect(const tsanom_diagnosis_normal *normal, const living_kind *kind,
             int32_t status, const int32_t *threads, size_t count);

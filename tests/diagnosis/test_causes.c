@@ -108,14 +108,7 @@ Test(diagnosis_causes, a_leak_beside_legitimate_growth_is_named) {
   cr_assert(f.cause[0].detail == TSANOM_DIAGNOSIS_DETAIL_FAULTS);
   /* Its range is that of six runs. */
   tsanom_hsa_run run = living_run(&k, &seed);
-  tsanom_diagnosis_watch *watch;
-  const tsanom_diagnosis_anomaly *anomaly;
-  size_t count;
-  CHECK_STATUS(tsanom_diagnosis_watch_create(2, &normal, NULL, NULL, &watch), TSANOM_OK);
-  CHECK_STATUS(tsanom_diagnosis_watch_update(watch, &run, NULL, &anomaly, &count),
-               TSANOM_OK);
-  cr_assert(count == 1 && fabs(anomaly->confidence - RUNS / (RUNS + 1.0)) < 1e-12);
-  tsanom_diagnosis_watch_destroy(watch);
+  cr_assert(fabs(confidence_in(&normal, &run) - RUNS / (RUNS + 1.0)) < 1e-12);
   living_free(&run);
   k.thread[1].faults = 0.2; /* less than a disturbance */
   EXPECT(&normal, &k, TSANOM_HSA_NORMAL, 0, 0);

@@ -85,6 +85,7 @@ Test(diagnosis_causes, what_ends_early_is_shut_down) {
   finding f = find(&normal, &run);
   cr_assert(f.thread[1] == TSANOM_HSA_SHUTDOWN && f.thread[0] == TSANOM_HSA_NORMAL);
   cr_assert(f.cause[0].detail == TSANOM_DIAGNOSIS_DETAIL_NEVER);
+  cr_assert(confidence_in(&normal, &run) == 1); /* it has no limit */
   living_free(&run);
 }
 
