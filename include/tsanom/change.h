@@ -172,6 +172,8 @@ typedef struct tsanom_change_comparison {
  *  | more                          | Student's t                                       |
  *  | sequential                    | bets on the sign of the next difference           |
  *
+ *  The significance is that of two one-sided tests of the difference of the means: twice the
+ *  smaller one, at most 1. Differences that only rounding distinguishes are equal.
  *  With a level of 0.01, five runs of each program are the fewest that can differ, or
  *  eight pairs. A sequential comparison needs at least ten pairs. It allocates nothing.
  *  @param      a         one number per run of the first program, finite
