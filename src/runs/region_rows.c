@@ -133,7 +133,7 @@ typedef struct {
   tsn_reader reader;
   tsn_tree nodes; /* node 0 is the program */
   size_t rows;
-  int32_t first_of[TSN_REGIONS_PLACES_MAX]; /* first node of each place; 0: none */
+  int32_t node_of_place[TSN_REGIONS_PLACES_MAX]; /* see outermost(); 0: none */
   bool left_out[TSN_REGIONS_PLACES_MAX];    /* functions, and regions with tasks */
   /* size_t, by thread number: its row in the matrices; TSANOM_NONE: it recorded nothing.
    */
@@ -177,11 +177,12 @@ static tsanom_status no_memory(const region_tree *r) {
   return reject(r, TSANOM_E_MEMORY, "out of memory");
 }
 
-/* The node of a place within a region, added if needed; -1: out of memory. `first_of` is
+/* The node of a place within a region, added if needed; -1: out of memory. That of a place is
  * 0 for none, which no place has: node 0 is the program. */
 static int32_t nested(region_tree *r, int32_t parent, int32_t place) {
   int32_t at = tsn_tree_within(&r->nodes, parent, place);
-  if (at > 0 && !r->first_of[place]) r->first_of[place] = at;
+  bool is_outermost = parent == 0;
+  if (at > 0 && (is_outermost || !r->node_of_place[place])) r->node_of_place[place] = at;
   return at;
 }
 
@@ -268,10 +269,11 @@ static tsanom_status add_part(region_tree *r, thread_state *t, size_t depth, int
 }
 
 /* The first region of a thread other than 0 was opened by another thread, perhaps within
- * regions that only that one has seen: it is the first node of the place. Stream 0 is
- * thread 0's, so that its nodes exist by then. */
+ * regions that only that one has seen: it is the outermost node of the place, as nested teams of
+ * several threads are rare, or else the first one. Stream 0 is thread 0's, so that its nodes exist
+ * by then. */
 static int32_t outermost(region_tree *r, const thread_state *t, int32_t place) {
-  if (t->thread > 0 && r->first_of[place]) return r->first_of[place];
+  if (t->thread > 0 && r->node_of_place[place]) return r->node_of_place[place];
   return nested(r, 0, place);
 }
 

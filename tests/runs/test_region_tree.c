@@ -213,6 +213,53 @@ Test(region_tree, functions_of_a_process) {
 /* Counts belong to the next processor time, as it belongs to the next event. A visit
  * without a count, or with one that is not known, leaves its region without; of a metric
  * that is counted nowhere all regions lack it. Threads share the network. */
+/* Two teams of one thread open G within F, as each member calls a function with a region; before,
+ * after or between those, teams of two open G at the outermost level, where what the second thread
+ * did belongs. */
+Test(region_tree, what_also_ran_nested_is_outermost_for_the_other_threads) {
+  enum { TURNS = 12 };
+  uint64_t seed = 11;
+  for (int trial = 0; trial < 20; trial++) {
+    double ns[2][3] = {{0}};
+    bool opened = false;
+    grown_run run;
+    create(&run);
+    grown_add_stream(&run, 1);
+    for (int turn = 0; turn < TURNS; turn++) {
+      bool is_nested = random_between(&seed, 0, 1) || turn < 2;
+      for (uint32_t t = 0; t < 2; t++) {
+        uint32_t own = (uint32_t)random_between(&seed, 1, 1000), more = own + 500;
+        if (is_nested) grown_append(&run, t, 1000, BEGIN(F));
+        grown_append(&run, t, 1000, BEGIN(G));
+        grown_append(&run, t, 1000, cpu(own));
+        grown_append(&run, t, 1000, END(G));
+        if (is_nested) grown_append(&run, t, 1000, cpu(more));
+        if (is_nested) grown_append(&run, t, 1000, END(F));
+        if (is_nested) ns[t][0] += more;
+        ns[t][is_nested ? 1 : 2] += own;
+        opened |= !is_nested;
+      }
+    }
+    grown_finish(&run);
+    tsanom_runs *read = open_run(directory);
+    tsanom_runs_spmd_data f;
+    CHECK_STATUS(tsanom_runs_spmd(read, NULL, &f), TSANOM_OK);
+    static const char *const names[] = {"a+0x30", "a+0x30 > a+0x40", "a+0x40"};
+    cr_assert(f.data->processes == 2 && f.data->regions == (opened ? 3u : 2u));
+    for (size_t k = 0; k < f.data->regions; k++) {
+      cr_assert_str_eq(f.region[k], names[k]);
+      for (size_t t = 0; t < 2; t++) {
+        double found = f.data->time[t * f.data->regions + k] * 1e9;
+        cr_assert(fabs(found - ns[t][k]) < 1e-6, "%zu %zu: %g, not %g", t, k, found,
+                  ns[t][k]);
+      }
+    }
+    tsanom_runs_destroy(read);
+    remove_directory();
+    make_directory();
+  }
+}
+
 Test(region_tree, metrics_of_threads) {
   const uint32_t tags[] = {
       BEGIN(REGION), COUNT(3),     DISK(5),  NET(9),      metric(1, MISSING),
