@@ -101,11 +101,13 @@ static tsanom_status move_to_visits(const tsanom_runs *run, const tsanom_exec *e
 
 /* ---- sums */
 
-/* The iteration at a time, which does not decrease; loop->iterations: none. */
+/* The iteration at a time, near that of the latest visit; loop->iterations: none. The middle of a
+ * region may be before that of one in it, which ended before. */
 static size_t iteration_at(pass *p, double time) {
   const tsanom_runs_loop *loop = p->loop;
   if (time < loop->begin[0]) return loop->iterations;
   size_t i = p->iteration;
+  while (loop->begin[i] > time) i--;
   while (i < loop->iterations && loop->begin[i + 1] <= time) i++;
   return p->iteration = i;
 }
@@ -307,7 +309,9 @@ static tsanom_status add_up(tsanom_runs *run, const tsanom_exec *exec,
   for (size_t k = 0; k < sums->count && status == TSANOM_OK; k++) {
     item[k].seconds = (const double *)sums->sums.data + k * sums_for(loop);
     item[k].iterations = item[k].seconds + loop->classes;
-    status = tsanom_runs_place_name(run, item[k].place, exec, &item[k].name);
+    item[k].name = "unknown place";
+    if (item[k].place < run->parts.regions.places.count)
+      status = tsanom_runs_place_name(run, item[k].place, exec, &item[k].name);
   }
   if (status < 0) return status;
   loop->activity = item;

@@ -187,6 +187,76 @@ Test(runs_activities, sums_are_those_of_the_script) {
   }
 }
 
+/* Place 8191 stands for those of which there is no line, and one may be written after places.tsv was
+ * read. */
+Test(runs_activities, a_place_without_a_line_is_unknown) {
+  const uint32_t places[] = {0, 3, TSANOM_RUNS_PLACES_MAX - 1};
+  static script s;
+  for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
+    s = (script){.seed = 1, .n = 1};
+    create(&s);
+    double begin = event(&s, 0, TSN_REGIONS_BEGIN, places[k]);
+    (void)end(&s, 0, 0, places[k] ? 1 : 0, begin);
+    (void)event(&s, 0, TSN_REGIONS_BEGIN, places[k]);
+    grown_finish(&s.grown);
+    tsanom_runs *run = open_run(directory);
+    double iteration[] = {0, 1};
+    int32_t class_of[] = {0};
+    tsanom_runs_loop loop = {
+        .iterations = 1, .begin = iteration, .class_of = class_of, .classes = 1};
+    CHECK_STATUS(tsanom_runs_activities(run, NULL, &loop), TSANOM_OK);
+    cr_assert(loop.count > 0);
+    for (size_t i = 0; i < loop.count; i++) {
+      const tsanom_runs_activity *a = &loop.activity[i];
+      cr_assert_str_eq(a->name, a->place < PLACES ? "a+0x10" : "unknown place");
+    }
+    tsanom_runs_destroy(run);
+    remove_directory();
+    make_directory();
+  }
+}
+
+/* The middle of a region may be in an earlier iteration than that of one in it, which ended
+ * before. */
+Test(runs_activities, a_region_is_in_the_iteration_of_its_own_middle) {
+  enum { ITERATIONS = 4, LENGTH = 1000000 };
+  uint64_t seed = 5;
+  for (int round = 0; round < 100; round++) {
+    uint64_t time[4], had[2]; /* begin of the outer and the inner one, and their ends */
+    double processor_s[ITERATIONS], expected[ITERATIONS] = {0}, begin[ITERATIONS + 1];
+    grown_run grown;
+    for (size_t i = 0; i < 4; i++) time[i] = random_between(&seed, 1, 600000);
+    for (size_t i = 1; i < 4; i++) time[i] += time[i - 1];
+    had[1] = random_between(&seed, 1, 1000);
+    had[0] = had[1] + random_between(&seed, 1, 1000);
+    grown_create_regions(&grown, directory, "tsanom places 3\n0\trf\t10\t-\t/a\n");
+    for (size_t i = 0; i < 4; i++) {
+      if (i >= 2)
+        grown_append(&grown, 0, 0, TSN_REGIONS_CPU | (uint32_t)had[i == 2] << 8);
+      grown_append(&grown, 0, time[i] - (i ? time[i - 1] : 0),
+                   (i < 2 ? TSN_REGIONS_BEGIN : TSN_REGIONS_END) | 2u << 16);
+    }
+    grown_finish(&grown);
+    for (size_t i = 0; i <= ITERATIONS; i++) begin[i] = 1e-9 * (double)(i * LENGTH);
+    for (size_t k = 0; k < 2; k++) {
+      double from = (double)time[k], to = (double)time[3 - k];
+      size_t i = (size_t)((from + to) / 2 / LENGTH);
+      if (to - from > 1.5 * LENGTH) continue;
+      expected[i] += 1e-9 * (double)(k ? had[1] : had[0] - had[1]);
+    }
+    tsanom_runs *run = open_run(directory);
+    tsanom_runs_loop loop = {
+        .iterations = ITERATIONS, .begin = begin, .processor_s = processor_s};
+    CHECK_STATUS(tsanom_runs_activities(run, NULL, &loop), TSANOM_OK);
+    for (size_t i = 0; i < ITERATIONS; i++)
+      cr_assert(fabs(processor_s[i] - expected[i]) < 1e-12, "%d: %zu: %g, not %g", round,
+                i, processor_s[i], expected[i]);
+    tsanom_runs_destroy(run);
+    remove_directory();
+    make_directory();
+  }
+}
+
 Test(runs_activities, invalid_input_is_rejected) {
   static script s;
   s = (script){.seed = 3};
