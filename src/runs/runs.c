@@ -141,12 +141,6 @@ static double now_on(clockid_t clock) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static bool is_alive(const tsn_run_header *header) {
-  enum { SLACK_S = 2 };
-  return now_on(CLOCK_REALTIME) - tsn_proc_age(header->pid) <=
-         (double)header->start * 1e-9 + SLACK_S;
-}
-
 /* Seconds since the run began, as its own machine counts them or the time of day. */
 static double seconds_since_begin(const tsn_run_header *header) {
   tsn_run_header here;
@@ -155,6 +149,12 @@ static double seconds_since_begin(const tsn_run_header *header) {
     return now_on(CLOCK_MONOTONIC) - (double)header->first.nanoseconds * 1e-9;
   }
   return now_on(CLOCK_REALTIME) - (double)header->start * 1e-9;
+}
+
+/* By a clock that is not set while the program runs, where there is one. */
+static bool is_alive(const tsn_run_header *header) {
+  enum { SLACK_S = 2 };
+  return tsn_proc_age(header->pid) + SLACK_S >= seconds_since_begin(header);
 }
 
 /* Whether the program has written lately. One that nothing samples, as process 1 of a

@@ -132,11 +132,12 @@ Test(runs_time_beats, they_replace_no_other_beats) {
   sample(0, 100 * MS, 7, 0);
   sample(0, 100 * MS, 7, 100 * MS);
   struct timespec now;
-  clock_gettime(CLOCK_REALTIME, &now);
+  clock_gettime(CLOCK_MONOTONIC, &now);
   grown.header.pid = (uint64_t)getpid();
   tsn_identify(&grown.header);
-  grown.header.start = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-  grown_calibrate(&grown, 1);
+  uint64_t first = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+  grown.header.first.nanoseconds = first;
+  grown_pair(&grown, grown.header.latest.ticks, first + 1000000000);
   tsanom_runs *run = open_run(directory);
   cr_assert(count_beats(run) == 0 && describe(run).beats_by_time == 0);
   file_write(in_directory("regions/time-beats"), "", 0);

@@ -128,8 +128,7 @@ Test(runs_vital, beats_are_those_until_the_sample) {
   tsanom_runs_destroy(run);
 }
 
-/* The grown run began so long ago, at least a second: half the time since the machine
- * started, which may be a minute. */
+/* The grown run began so long ago. */
 static double begun_before_s;
 
 static int32_t state_now(void) {
@@ -154,31 +153,38 @@ static int64_t clock_now(clockid_t clock) {
   return t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* A process with that number that began after the run is another. */
+/* The run began at that time since the machine started, and `passed` ns ago by the time of day. */
+static void set_begin(int64_t began, int64_t passed) {
+  grown.header.start = (uint64_t)(clock_now(CLOCK_REALTIME) - passed);
+  grown.header.first.nanoseconds = (uint64_t)began;
+  grown.header.latest.nanoseconds = (uint64_t)began + 1000000000;
+  grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
+}
+
+/* A process with that number that began after the run is another; whatever the time of day, which
+ * may be set meanwhile. */
 Test(runs_vital, the_state_is_that_of_the_process) {
+  const int64_t second = 1000000000, passed[] = {second, -3600 * second, 3600 * second};
   strcpy(grown.header.program, "grown");
   grown_append(&grown, 0, 1000, 0);
   grown_calibrate(&grown, 1);
   cr_assert(state_now() == TSANOM_RUN_KILLED);
   tsn_identify(&grown.header);
   grown.header.pid = (uint64_t)getpid();
-  grown.header.start = (uint64_t)clock_now(CLOCK_REALTIME);
-  int64_t began = clock_now(CLOCK_MONOTONIC) / 2;
-  begun_before_s = 1e-9 * (double)began;
-  grown.header.first.nanoseconds = (uint64_t)began;
-  grown.header.latest.nanoseconds = (uint64_t)began + 1000000000;
-  grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
-  cr_assert(state_now() == TSANOM_RUN_RUNNING);
-  grown.header.start -= 3600000000000;
-  grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
-  cr_assert(state_now() == TSANOM_RUN_KILLED);
+  begun_before_s = 1;
+  for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
+    int64_t now = clock_now(CLOCK_MONOTONIC);
+    set_begin(now - second, passed[i]);
+    cr_assert(state_now() == TSANOM_RUN_RUNNING, "%zu", i);
+    set_begin(1000, passed[i]);
+    cr_assert(state_now() == TSANOM_RUN_KILLED, "%zu", i);
+  }
   pid_t child = fork();
   if (child == 0) _exit(0);
   siginfo_t info;
   cr_assert(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT) == 0);
   grown.header.pid = (uint64_t)child;
-  grown.header.start = (uint64_t)clock_now(CLOCK_REALTIME);
-  grown_pair(&grown, grown.header.latest.ticks, grown.header.latest.nanoseconds);
+  set_begin(clock_now(CLOCK_MONOTONIC) - second, second);
   cr_assert(state_now() == TSANOM_RUN_KILLED, "a zombie");
   cr_assert(waitpid(child, NULL, 0) == child);
   grown_finish(&grown);
