@@ -83,7 +83,6 @@ static void event(int32_t thread, int32_t kind, uint32_t rest) {
  * at two places. */
 static void record_regions(void) {
   enum { THREADS_SHIFT = 16 - TSN_REGIONS_KIND_BITS, NANOSECONDS_SHIFT = 5 };
-  cr_assert(mkdir("run", 0777) == 0);
   cr_assert(tsanom_heartbeat_init("run/regions", 2, NULL, NULL) == TSANOM_OK);
   write_text("run/regions/places.tsv", "tsanom places 1\n0\trf\t10\t/a\n1\trf\t20\t/a\n");
   for (uint32_t i = 0; i < 300; i++) {
@@ -98,6 +97,7 @@ static void record_regions(void) {
 
 Test(command_salvage, region_events_are_read_by_period_speedup_and_similar) {
   static const char *const commands[] = {"period run", "speedup run", "similar run"};
+  cr_assert(mkdir("run", 0777) == 0);
   record_regions();
   flip_byte("run/regions/heartbeat.00000", HEADER + 602 * RECORD);
   flip_byte("run/regions/heartbeat.00001", HEADER - 1);
@@ -114,4 +114,34 @@ Test(command_salvage, region_events_are_read_by_period_speedup_and_similar) {
   write_text("run/regions/places.tsv", "tsanom places 1\n?\trf\t10\t/a\n1\trf\t20\t/a\n");
   outcome o = CHECK_WARNS(tsanom("speedup run --salvage"), "places.tsv: byte 16: line 2");
   cr_assert(strstr(o.err, "602 of 900 records kept"), "%s", o.err);
+}
+
+/* The main loop of the events has 150 iterations. */
+Test(command_salvage, damaged_events_take_no_iterations_away) {
+  enum { ALL = -1 }; /* the file is missing */
+  static const struct {
+    uint32_t beats;
+    long damaged;
+    double expected;
+  } cases[] = {{150, 600, 150}, {150, ALL, 150}, {30, 602, 100}, {30, ALL, 30}};
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    cr_assert(tsanom_heartbeat_init("run", 2, NULL, NULL) == TSANOM_OK);
+    for (uint32_t i = 0; i < 2 * cases[k].beats; i++)
+      cr_assert(tsanom_heartbeat_beat((int32_t)(i % 2), UINT32_C(1) << 31) == TSANOM_OK);
+    cr_assert(tsanom_heartbeat_finish() == TSANOM_OK);
+    record_regions();
+    if (cases[k].damaged == ALL) {
+      cr_assert(remove("run/regions/heartbeat.00000") == 0);
+    } else {
+      flip_byte("run/regions/heartbeat.00000", HEADER + cases[k].damaged * RECORD);
+    }
+    json_t *r = tsanom_json("rate run --salvage --json 2>/dev/null");
+    const json_t *thread = json_array_get(json_object_get(r, "threads"), 0);
+    cr_assert(number_of(thread, "beats") == cases[k].expected, "%zu: %g", k,
+              number_of(thread, "beats"));
+    /* Events that are used have their damage reported. */
+    cr_assert(!json_object_get(r, "warnings") ==
+              (cases[k].expected == cases[k].beats));
+    shell_ok("rm -r run");
+  }
 }

@@ -156,17 +156,22 @@ static int find_loop(region_stream *s, const tsanom_exec *exec, main_loop *loop,
   return main_loop_find(s, s->count, TSANOM_NONE, exec, loop, why);
 }
 
-static int restate(region_stream *s, const tsanom_exec *exec, int recounts, beats *b,
-                   failure *why) {
+/* Events up to a damage show iterations that were not counted, but not that others were counted in
+ * vain. */
+static int restate(const char *path, region_stream *s, const tsanom_exec *exec,
+                   int recounts, beats *b, failure *why) {
   main_loop loop = {.iterations = 0};
+  tsanom_fault damage = {.struct_size = sizeof damage};
+  (void)tsanom_runs_first_damage(s->run, &damage);
   size_t shown = b->no_iterations ? 0 : beats_most(b), count = 0;
+  int is_cut = damage.status != TSANOM_OK;
   int failed = find_loop(s, exec, &loop, why);
   double *begin = allocate(loop.iterations + 1, sizeof *begin);
   if (!failed) failed = take_begins(s, &loop, begin, &count, why);
-  if (!failed && (recounts || count > shown + 1 || shown > count + 1)) {
-    failed = replace(s, begin, count, b, why);
-  }
-  b->complete = loop.iterations;
+  int is_used = count > shown + 1 || (!is_cut && (recounts || shown > count + 1));
+  if (!failed && is_used) failed = replace(s, begin, count, b, why);
+  if (is_used && is_cut) run_warn_of_damage(path, s->run);
+  if (is_used || !is_cut) b->complete = loop.iterations;
   free(begin);
   main_loop_free(&loop);
   return failed;
@@ -190,7 +195,7 @@ int beats_restate(const char *path, const tsanom_exec *exec, int salvage, beats 
   options.salvage = salvage;
   if (tsanom_runs_open(path, &options, NULL, &s.run) < 0) return 0; /* it has no events */
   region_stream_begin(&s, TSANOM_RUNS_LEVEL_REGIONS);
-  int failed = whole && is_whole(s.run) ? 0 : restate(&s, exec, recounts, b, why);
+  int failed = whole && is_whole(s.run) ? 0 : restate(path, &s, exec, recounts, b, why);
   region_stream_free(&s);
   return failed;
 }

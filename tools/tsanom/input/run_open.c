@@ -110,16 +110,17 @@ __attribute__((format(printf, 2, 3))) static json_t *warn_of(const char *path,
   return warning;
 }
 
-/* The first damage, and what is in front of it, also as numbers in the JSON. */
-static void warn_of_damage(const char *path, const tsanom_runs *run,
-                           const tsanom_runs_info *info) {
+/* What is in front of the damage also as numbers in the JSON. */
+void run_warn_of_damage(const char *path, const tsanom_runs *run) {
+  tsanom_runs_info info = {.struct_size = sizeof info};
   tsanom_fault damage;
   failure where;
   char all[32] = "";
   damage = (tsanom_fault){.struct_size = sizeof damage};
   (void)tsanom_runs_first_damage(run, &damage);
   if (damage.status == TSANOM_OK) return;
-  unsigned long long kept = info->beats + info->events, skipped = info->skipped;
+  (void)tsanom_runs_describe(run, &info);
+  unsigned long long kept = info.beats + info.events, skipped = info.skipped;
   if (skipped) snprintf(all, sizeof all, "of %llu ", kept + skipped);
   (void)fail_fault(&where, file_title(path), damage.status, &damage);
   json_t *warning = warn_of(path, "%s; %llu %srecords kept", where.text, kept, all);
@@ -169,7 +170,7 @@ static void warn_of_run(const char *path, const tsanom_runs *run, int32_t parts)
                               "every 50 ms of its processor time, which does not "
                               "show how fast the program computes");
   }
-  warn_of_damage(path, run, &info);
+  run_warn_of_damage(path, run);
 }
 
 static void add_hint(const char *hint, failure *why) {

@@ -18,6 +18,9 @@ int run_open(const char *path, int32_t parts, const tsanom_exec *exec, int salva
  * none, or it cannot be read. */
 tsanom_runs *run_of_starter(const char *path, const tsanom_exec *exec);
 
+/* Warn of the first damage of a run that was opened with `salvage`, if it has one. */
+void run_warn_of_damage(const char *path, const tsanom_runs *run);
+
 /* Keep warnings and messages from now on, and do not print them: a page shows them. */
 void run_open_quietly(void);
 
