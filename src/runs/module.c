@@ -158,7 +158,8 @@ static bool read_frames(FILE *printed, bool is_call, frame *site, frame *next) {
 static const char *compose(tsn_pool *pool, const tsn_module *module, uint64_t address,
                            char *function, char *place) {
   function[strcspn(function, "\n")] = '\0';
-  place[strcspn(place, "\n ")] = '\0';
+  char *more = strstr(place, " (discriminator");
+  place[more ? (size_t)(more - place) : strcspn(place, "\n")] = '\0';
   if (function[0] == '?' || function[0] == '\0') return NULL;
   const char *file = strrchr(place, '/');
   file = file ? file + 1 : place;
