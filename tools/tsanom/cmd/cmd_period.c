@@ -13,6 +13,7 @@
 #include "periods.h"
 #include "plot.h"
 #include "reserve.h"
+#include "rows.h"
 #include "run_open.h"
 
 /* The name of an event that is kept in that slot. */
@@ -433,6 +434,11 @@ static const syntax command_line = {
     .check = check_end,
 };
 
+static int draw(const request *r, const period_stream *s, failure *why) {
+  if (s->p.count) return period_plot(s, r->shared.plot, why);
+  return fail(why, "%s: there are no samples to draw", file_title(r->shared.argument[0]));
+}
+
 /* One stream. */
 static int period(const void *request_) {
   request r = *(const request *)request_;
@@ -443,7 +449,7 @@ static int period(const void *request_) {
   failure why;
   int status = EXIT_DONE;
   if (period_stream_read(&s, &r.stream, &why) ||
-      (r.shared.plot && period_plot(&s, r.shared.plot, &why))) {
+      (r.shared.plot && draw(&r, &s, &why))) {
     status = report_failure(&why);
   } else if (r.shared.json) {
     status = print_as_json(&r, &s);

@@ -143,14 +143,13 @@ static void task_counts_print(region_stream *s) {
 
 static json_t *task_counts_json(region_stream *s) {
   size_t count;
-  char place[PLACE_BYTES];
   task_count *of = read_counts(s->run, &count);
   json_t *tasks = json_array();
   for (size_t i = 0; i < count; i++) {
     json_array_append_new(
         tasks,
-        json_pack("{so ss sI}", "name", json_name(region_stream_name(s, of[i].place)),
-                  "place", region_stream_place(s, of[i].place, place), "count",
+        json_pack("{so so sI}", "name", json_name(region_stream_name(s, of[i].place)),
+                  "place", region_stream_place_json(s, of[i].place), "count",
                   (json_int_t)of[i].count));
   }
   free(of);
@@ -172,6 +171,7 @@ typedef struct {
 typedef struct {
   region_stream stream;
   size_t used;   /* events before --until */
+  size_t anchor; /* the place of --loop; TSANOM_NONE: choose */
   double latest; /* the end of the last of these */
   /* The main loop comes first, if there is one. */
   main_loop main;
@@ -289,16 +289,20 @@ static int has_baseline(const speedup_request *r, const speedup_result *a) {
 }
 
 /* Amdahl's fraction is one of times that follow his law; others show as numbers outside
- * of 0 to 1. */
+ * of 0 to 1. Beside a baseline of several threads it has a pole, behind which a slowdown is below 0. */
 static void explain_fractions(const speedup_result *a) {
-  int above = 0, below = 0;
+  int slower = 0, faster = 0;
   for (size_t i = 0; i < a->loops; i++) {
-    above |= a->loop[i].serial_fraction > 1;
-    below |= a->loop[i].serial_fraction < 0;
+    const tsanom_speedup_loop *l = &a->loop[i];
+    slower |= l->serial_fraction > 1 || (l->serial_fraction < 0 && l->speedup < 1);
+    faster |= l->serial_fraction < 0 && l->speedup >= 1;
   }
-  if (above)
-    printf("\na serial fraction above 1: iterations are slower with more threads\n");
-  if (below) {
+  if (slower) {
+    printf(
+        "\na serial fraction above 1, or below 0 with a speedup below 1: more threads are "
+        "slower\n");
+  }
+  if (faster) {
     printf(
         "\na serial fraction below 0: the speedup exceeds the ratio of the threads, by "
         "caches or by\ndisturbances of the baseline\n");
@@ -403,7 +407,7 @@ static void speedup_print_table(const speedup_request *r, speedup_result *a) {
   print_answer(r, a);
   if (r->shared.brief) return;
   printf("%s: %zu %s in %.6g s%s\n\n", file_title(r->shared.argument[0]), a->used,
-         events_name(a), a->stream.total,
+         events_name(a), fmin(a->stream.total, r->until),
          a->stream.finished ? "" : " (killed, or going on)");
   task_counts_print(&a->stream);
   main_loop_print(&a->main, &a->stream);
@@ -433,6 +437,9 @@ static void take_baseline(struct argp_state *state, char *text, void *request_) 
   if (is_directory(text)) {
     r->baseline_path = text;
     return;
+  }
+  if (text[strspn(text, "0123456789")]) {
+    argp_error(state, "--baseline: %s is neither a run nor a number of threads", text);
   }
   r->baseline = count_argument(state, "--baseline", text);
   if (!r->baseline || r->baseline > 65536) {
@@ -547,9 +554,7 @@ static size_t next_events(void *user, const tsanom_speedup_event **events) {
 
 /* Find the main loop, or follow the one that is named, and put it before the others. */
 static int take_main(const speedup_request *r, speedup_result *a, failure *why) {
-  size_t anchor = TSANOM_NONE;
-  if (r->loop && region_stream_find(&a->stream, r->loop, &anchor, why)) return -1;
-  if (main_loop_find(&a->stream, a->used, anchor, &r->shared.exec, &a->main, why))
+  if (main_loop_find(&a->stream, a->used, a->anchor, &r->shared.exec, &a->main, why))
     return -1;
   drop_parts(a);
   if (!a->main.iterations) return 0;
@@ -595,9 +600,12 @@ static int analyze(const speedup_request *r, speedup_result *a, failure *why) {
   how.visit = r->shared.plot ? keep_iteration : NULL;
   how.visit_user = a;
   int32_t level = r->level ? r->level - 1 : TSANOM_RUNS_LEVEL_REGIONS;
+  a->anchor = TSANOM_NONE;
   if (region_stream_open(r->shared.argument[0], &r->shared.exec, r->shared.salvage, level,
                          &a->stream, why) ||
-      (!r->level && main_loop_choose_level(&a->stream, &r->shared.exec, &a->main, why)))
+      (!r->level && main_loop_choose_level(&a->stream, r->until, &r->shared.exec,
+                                           &a->main, why)) ||
+      (r->loop && region_stream_find(&a->stream, r->loop, !r->level, &a->anchor, why)))
     return -1;
   how.max_period = region_stream_limit(&a->stream, r->max_period);
   tsanom_status status = tsanom_speedup_create(&how, NULL, &analyzer);
@@ -614,13 +622,12 @@ static void free_result(speedup_result *a) {
   region_stream_free(&a->stream);
 }
 
-/* Whether places of two runs are the same code. */
+/* Whether places of two runs are the same code, as --loop names it: the program may have been moved. */
 static int is_same_place(const speedup_result *a, uint64_t here, const speedup_result *b,
                          uint64_t there) {
-  tsanom_runs_place one, other;
-  return tsanom_runs_place_at(a->stream.run, (size_t)here, &one) == TSANOM_OK &&
-         tsanom_runs_place_at(b->stream.run, (size_t)there, &other) == TSANOM_OK &&
-         one.address == other.address && !strcmp(one.module, other.module);
+  char one[PLACE_BYTES], other[PLACE_BYTES];
+  return *region_stream_place(&a->stream, here, one) != '?' &&
+         !strcmp(one, region_stream_place(&b->stream, there, other));
 }
 
 /* How often a place of run a is in an iteration of the main loop of run b; NULL: never.
@@ -658,8 +665,8 @@ static int is_same_loop(const speedup_result *a, const tsanom_speedup_loop *l,
 }
 
 /* The speedup of a loop over the same loop of the baseline run; NaN if that run has
- * none. */
-static void compare_loop(const speedup_result *a, size_t index,
+ * none. Whether it has one. */
+static int compare_loop(const speedup_result *a, size_t index,
                          const speedup_result *base) {
   tsanom_speedup_loop *loop = &a->loop[index];
   int is_main = index == 0 && is_same_main(a, base);
@@ -667,11 +674,12 @@ static void compare_loop(const speedup_result *a, size_t index,
     tsanom_speedup_loop other = base->loop[i];
     if (!(is_main && i == 0) && !is_same_loop(a, loop, base, &other)) continue;
     other.period = loop->period;
-    if (tsanom_speedup_compare(loop, &other) == TSANOM_OK) return;
+    if (tsanom_speedup_compare(loop, &other) == TSANOM_OK) return 1;
   }
   loop->baseline_threads = 0;
   loop->baseline_s = loop->baseline_mean_s = NAN;
   loop->speedup = loop->efficiency = loop->serial_fraction = NAN;
+  return 0;
 }
 
 /* Analyze a run again with iterations that begin as those of the other run, and keep that
@@ -705,7 +713,10 @@ static int compare_runs(const speedup_request *r, speedup_result *a, failure *wh
   if (!failed && !r->loop && !is_same_main(a, &base) && !follow(&other, &base, a)) {
     (void)follow(r, a, &base);
   }
-  for (size_t i = 0; i < a->loops && !failed; i++) compare_loop(a, i, &base);
+  int compared = 0;
+  for (size_t i = 0; i < a->loops && !failed; i++) compared |= compare_loop(a, i, &base);
+  if (!failed && a->loops && !compared)
+    warn("%s has none of the loops of %s", path, r->shared.argument[0]);
   free_result(&base);
   return failed;
 }

@@ -4,6 +4,7 @@
 #include "beats.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,9 +152,11 @@ static int is_whole(const tsanom_runs *run) {
 /* The main loop of the level that has it. */
 static int find_loop(region_stream *s, const tsanom_exec *exec, main_loop *loop,
                      failure *why) {
-  if (main_loop_choose_level(s, exec, loop, why) || region_stream_count(s, why))
+  size_t events;
+  if (main_loop_choose_level(s, INFINITY, exec, loop, why) ||
+      region_stream_count(s, INFINITY, &events, why))
     return -1;
-  return main_loop_find(s, s->count, TSANOM_NONE, exec, loop, why);
+  return main_loop_find(s, events, TSANOM_NONE, exec, loop, why);
 }
 
 /* Events up to a damage show iterations that were not counted, but not that others were counted in

@@ -49,12 +49,15 @@ static void set_level(region_stream *s, int32_t level) {
   s->count = TSANOM_NONE;
 }
 
-int region_stream_count(region_stream *s, failure *why) {
+int region_stream_count(region_stream *s, double until, size_t *used, failure *why) {
   const tsanom_speedup_event *event;
-  size_t count;
+  size_t count, i;
+  *used = 0;
+  region_stream_rewind(s);
   do {
     if (region_stream_next(s, &event, &count, why)) return -1;
-  } while (count);
+    for (i = 0; i < count && event[i].end <= until; i++) ++*used;
+  } while (i == count && count);
   return 0;
 }
 
@@ -76,14 +79,14 @@ int region_stream_open(const char *path, const tsanom_exec *exec, int salvage,
 }
 
 const char *region_stream_name(region_stream *s, uint64_t place) {
-  const char *name = "?";
+  const char *name = "unknown place";
   (void)tsanom_runs_place_name(s->run, (size_t)place, NULL, &name);
   return name;
 }
 
 const char *region_stream_place(const region_stream *s, uint64_t place,
                                 char text[PLACE_BYTES]) {
-  tsanom_runs_place about;
+  tsanom_runs_place about = {.module = NULL};
   const char *module = "?";
   if (tsanom_runs_place_at(s->run, (size_t)place, &about) == TSANOM_OK) {
     module = strrchr(about.module, '/');
@@ -94,6 +97,11 @@ const char *region_stream_place(const region_stream *s, uint64_t place,
   return text;
 }
 
+json_t *region_stream_place_json(const region_stream *s, uint64_t place) {
+  char text[PLACE_BYTES];
+  return json_name(region_stream_place(s, place, text));
+}
+
 static int is_named(region_stream *s, size_t place, const char *text) {
   char address[PLACE_BYTES];
   const char *name = region_stream_name(s, place);
@@ -102,27 +110,46 @@ static int is_named(region_stream *s, size_t place, const char *text) {
          (!strncmp(name, text, length) && !strncmp(name + length, " (", 2));
 }
 
-int region_stream_find(region_stream *s, const char *text, size_t *place, failure *why) {
-  int is_share = s->level == TSANOM_RUNS_LEVEL_WORKSHARING;
-  int32_t kind = is_share ? TSANOM_RUNS_VISIT_PART : TSANOM_RUNS_VISIT_BEGIN;
-  size_t found = TSANOM_NONE;
+/* The place of a level that a text names; TSANOM_NONE: there is none. */
+static int find_place(region_stream *s, int32_t level, const char *text, size_t *place,
+                      failure *why) {
+  int32_t kind = level == TSANOM_RUNS_LEVEL_WORKSHARING ? TSANOM_RUNS_VISIT_PART
+                                                        : TSANOM_RUNS_VISIT_BEGIN;
   char one[PLACE_BYTES], other[PLACE_BYTES], shown[QUOTED_BYTES];
   tsanom_runs_place about;
+  *place = TSANOM_NONE;
   for (size_t i = 0; tsanom_runs_place_at(s->run, i, &about) == TSANOM_OK; i++) {
     if (about.kind != kind || !is_named(s, i, text)) continue;
-    if (found != TSANOM_NONE) {
+    if (*place != TSANOM_NONE) {
       return fail(why, "--loop: %s names several places, such as %s and %s",
-                  quoted(shown, text), region_stream_place(s, found, one),
+                  quoted(shown, text), region_stream_place(s, *place, one),
                   region_stream_place(s, i, other));
     }
-    found = i;
+    *place = i;
   }
-  *place = found;
-  if (found != TSANOM_NONE) return 0;
-  return fail(why,
-              "--loop: the run has no %s %s; expected its name or MODULE+0xADDRESS, as "
-              "tsanom speedup prints them",
-              is_share ? "worksharing construct" : "region", quoted(shown, text));
+  return 0;
+}
+
+int region_stream_find(region_stream *s, const char *text, int any_level, size_t *place,
+                       failure *why) {
+  int is_share = s->level == TSANOM_RUNS_LEVEL_WORKSHARING;
+  int32_t other =
+      is_share ? TSANOM_RUNS_LEVEL_REGIONS : TSANOM_RUNS_LEVEL_WORKSHARING;
+  char shown[QUOTED_BYTES];
+  if (find_place(s, s->level, text, place, why)) return -1;
+  if (*place != TSANOM_NONE) return 0;
+  if (any_level && find_place(s, other, text, place, why)) return -1;
+  if (*place == TSANOM_NONE) {
+    return fail(why,
+                "--loop: the run has no %s %s; expected its name or MODULE+0xADDRESS, as "
+                "tsanom speedup prints them",
+                any_level  ? "region or worksharing construct"
+                : is_share ? "worksharing construct"
+                           : "region",
+                quoted(shown, text));
+  }
+  set_level(s, other);
+  return 0;
 }
 
 /* ---- the main loop */
@@ -236,11 +263,12 @@ int main_loop_find(region_stream *s, size_t used, size_t anchor, const tsanom_ex
 }
 
 /* Find the main loop of a level, and its events; it may have none. */
-static int find_at(region_stream *s, int32_t level, const tsanom_exec *exec,
+static int find_at(region_stream *s, int32_t level, double until, const tsanom_exec *exec,
                    main_loop *loop, sequence *q, failure *why) {
+  size_t used;
   set_level(s, level);
-  if (region_stream_count(s, why)) return -1;
-  return s->count ? find(s, s->count, TSANOM_NONE, exec, loop, q, why) : 0;
+  if (region_stream_count(s, until, &used, why)) return -1;
+  return used ? find(s, used, TSANOM_NONE, exec, loop, q, why) : 0;
 }
 
 /* Between how many iterations of a loop of worksharing one of the regions begins. */
@@ -260,14 +288,15 @@ static size_t count_apart(const sequence *share, const main_loop *loop,
 /* Without a loop of worksharing that of regions need not be known. If half of the iterations of
  * worksharing begin in another region than the one before, they are those of regions, or none:
  * then that loop does not count. */
-int main_loop_choose_level(region_stream *s, const tsanom_exec *exec, main_loop *loop,
-                           failure *why) {
+int main_loop_choose_level(region_stream *s, double until, const tsanom_exec *exec,
+                           main_loop *loop, failure *why) {
   main_loop other = {.iterations = 0};
   sequence share = {0}, region = {0};
-  int failed = find_at(s, TSANOM_RUNS_LEVEL_WORKSHARING, exec, loop, &share, why);
+  int failed = find_at(s, TSANOM_RUNS_LEVEL_WORKSHARING, until, exec, loop, &share, why);
   if (!failed && loop->iterations) {
-    failed = find_at(s, TSANOM_RUNS_LEVEL_REGIONS, exec, &other, &region, why);
-    if (!failed && 2 * count_apart(&share, loop, &region, s->count) >= loop->iterations)
+    failed = find_at(s, TSANOM_RUNS_LEVEL_REGIONS, until, exec, &other, &region, why);
+    if (!failed &&
+        2 * count_apart(&share, loop, &region, other.events) >= loop->iterations)
       loop->about.covered = 0;
   }
   sequence_free(&share);
@@ -339,28 +368,27 @@ void main_loop_print(const main_loop *loop, region_stream *s) {
 
 json_t *main_loop_json(const main_loop *loop, region_stream *s) {
   if (!loop->iterations) return json_null();
-  char place[PLACE_BYTES];
   json_t *parts = json_array();
   for (size_t i = 0; i < loop->parts; i++) {
     const loop_part *part = &loop->part[i];
     json_array_append_new(
         parts,
-        json_pack("{so ss sI sI}", "name", json_name(region_stream_name(s, part->place)),
-                  "place", region_stream_place(s, part->place, place), "least",
+        json_pack("{so so sI sI}", "name", json_name(region_stream_name(s, part->place)),
+                  "place", region_stream_place_json(s, part->place), "least",
                   (json_int_t)part->least, "most", (json_int_t)part->most));
   }
   json_t *related = json_array();
   for (size_t i = 0; i < loop->about.relations; i++) {
     const tsanom_dpd_related *other = &loop->about.related[i];
     json_array_append_new(
-        related, json_pack("{ss so ss sI}", "relation", relation_name(other->relation),
+        related, json_pack("{ss so so sI}", "relation", relation_name(other->relation),
                            "start", json_name(region_stream_name(s, other->anchor)),
-                           "place", region_stream_place(s, other->anchor, place),
+                           "place", region_stream_place_json(s, other->anchor),
                            "iterations", (json_int_t)other->iterations));
   }
-  return json_pack("{so ss sI sI sI sI so so so}", "start",
+  return json_pack("{so so sI sI sI sI so so so}", "start",
                    json_name(region_stream_name(s, loop->about.anchor)), "place",
-                   region_stream_place(s, loop->about.anchor, place), "iterations",
+                   region_stream_place_json(s, loop->about.anchor), "iterations",
                    (json_int_t)loop->iterations, "runs", (json_int_t)loop->about.runs,
                    "least", (json_int_t)loop->least, "most", (json_int_t)loop->most,
                    "covered_s", json_finite(loop->about.covered), "parts", parts,
@@ -368,14 +396,13 @@ json_t *main_loop_json(const main_loop *loop, region_stream *s) {
 }
 
 json_t *main_loop_candidates(const main_loop *loop, region_stream *s) {
-  char place[PLACE_BYTES];
   json_t *candidates = json_array();
   for (size_t i = 0; !loop->iterations && i < loop->about.relations; i++) {
     size_t anchor = loop->about.related[i].anchor;
     json_array_append_new(
         candidates,
-        json_pack("{so ss}", "start", json_name(region_stream_name(s, anchor)), "place",
-                  region_stream_place(s, anchor, place)));
+        json_pack("{so so}", "start", json_name(region_stream_name(s, anchor)), "place",
+                  region_stream_place_json(s, anchor)));
   }
   return candidates;
 }

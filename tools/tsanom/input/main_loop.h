@@ -32,8 +32,9 @@ void region_stream_begin(region_stream *s, int32_t level);
  * more. Their `region` is the number of a place. */
 int region_stream_next(region_stream *s, const tsanom_speedup_event **events,
                        size_t *count, failure *why);
-/* Read all events that are left: their number is known then. */
-int region_stream_count(region_stream *s, failure *why);
+/* How many events from the first one on end no later than `until`; where these are all, s->count
+ * is known then. */
+int region_stream_count(region_stream *s, double until, size_t *used, failure *why);
 void region_stream_rewind(region_stream *s);
 
 /* The name of a place, valid as long as the stream. */
@@ -43,10 +44,12 @@ const char *region_stream_name(region_stream *s, uint64_t place);
 enum { PLACE_BYTES = 300 };
 const char *region_stream_place(const region_stream *s, uint64_t place,
                                 char text[PLACE_BYTES]);
+json_t *region_stream_place_json(const region_stream *s, uint64_t place);
 
 /* The only place that a text names: by module and address, or by the name, up to " (" if
- * the text has none. */
-int region_stream_find(region_stream *s, const char *text, size_t *place, failure *why);
+ * the text has none. With `any_level` the place may be one of the other level, which is set. */
+int region_stream_find(region_stream *s, const char *text, int any_level, size_t *place,
+                       failure *why);
 
 void region_stream_free(region_stream *s);
 
@@ -68,10 +71,10 @@ typedef struct {
   size_t events, anchor; /* as the call that found it had them */
 } main_loop;
 
-/* Set the level whose main loop counts (tsanom_speedup_choose_level()). *loop is the one of
- * that level, or empty. */
-int main_loop_choose_level(region_stream *s, const tsanom_exec *exec, main_loop *loop,
-                           failure *why);
+/* Set the level whose main loop of the events until then counts (tsanom_speedup_choose_level()).
+ * *loop is the one of that level, or empty. */
+int main_loop_choose_level(region_stream *s, double until, const tsanom_exec *exec,
+                           main_loop *loop, failure *why);
 
 /* Find it among the first `used` events, unless that is what *loop is; `anchor` TSANOM_NONE:
  * choose. */

@@ -329,13 +329,14 @@ static int read_file(period_stream *s, const period_request *r, failure *why) {
   return 0;
 }
 
-/* The places of a run, at the level that its main loop chooses; and that loop. */
+/* The places of a run, at the level that its main loop or --loop chooses; and that loop. */
 static int read_run(period_stream *s, const period_request *r, failure *why) {
   const tsanom_speedup_event *event;
   size_t count, anchor = TSANOM_NONE;
   if (region_stream_open(r->path, r->exec, r->salvage, TSANOM_RUNS_LEVEL_REGIONS, &s->run,
                          why) ||
-      main_loop_choose_level(&s->run, r->exec, &s->main, why)) {
+      main_loop_choose_level(&s->run, INFINITY, r->exec, &s->main, why) ||
+      (r->loop && region_stream_find(&s->run, r->loop, 1, &anchor, why))) {
     return -1;
   }
   do {
@@ -344,7 +345,6 @@ static int read_run(period_stream *s, const period_request *r, failure *why) {
       if (push_event(&s->p, event[i].region, why)) return -1;
     }
   } while (count);
-  if (r->loop && region_stream_find(&s->run, r->loop, &anchor, why)) return -1;
   return main_loop_find(&s->run, s->run.count, anchor, r->exec, &s->main, why);
 }
 

@@ -77,12 +77,12 @@ json_t *run_warnings(void) {
   return warnings;
 }
 
-/* The warning of a run that is kept already; NULL: it is new. */
-static json_t *kept_warning(const json_t *run, const char *text) {
+/* The same warning of the same run that is kept already; NULL: it is new. */
+static json_t *kept_warning(const json_t *warning) {
   for (size_t i = 0; i < json_array_size(warnings); i++) {
     json_t *one = json_array_get(warnings, i);
-    if (!strcmp(json_string_value(json_object_get(one, "text")), text) &&
-        json_equal(json_object_get(one, "run"), run)) {
+    if (json_equal(json_object_get(one, "text"), json_object_get(warning, "text")) &&
+        json_equal(json_object_get(one, "run"), json_object_get(warning, "run"))) {
       return one;
     }
   }
@@ -98,16 +98,17 @@ __attribute__((format(printf, 2, 3))) static json_t *warn_of(const char *path,
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  json_t *run = json_name(file_title(path)), *warning = kept_warning(run, text);
+  json_t *one = json_pack("{so so}", "run", json_name(file_title(path)), "text",
+                          json_name(text));
+  json_t *warning = kept_warning(one);
   if (warning) {
-    json_decref(run);
+    json_decref(one);
     return warning;
   }
   if (!is_quiet) fprintf(stderr, "tsanom: warning: %s: %s\n", file_title(path), text);
   if (!warnings) warnings = json_array();
-  warning = json_pack("{so ss}", "run", run, "text", text);
-  json_array_append_new(warnings, warning);
-  return warning;
+  json_array_append_new(warnings, one);
+  return one;
 }
 
 /* What is in front of the damage also as numbers in the JSON. */

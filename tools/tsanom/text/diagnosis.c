@@ -45,15 +45,16 @@ json_t *finding_to_json(const tsanom_diagnosis_finding *f) {
                               sizeof evidence, NULL);
   tsanom_diagnosis_cause_text(f, TSANOM_DIAGNOSIS_CAUSE_NEXT, next, sizeof next, NULL);
   return json_pack(
-      "{ss so so so so so so so so so sI ss ss}", "cause",
+      "{ss so so so so so so so so so sI so so}", "cause",
       tsanom_hsa_status_name(f->cause), "thread",
       f->thread < 0 ? json_null() : json_integer(f->thread), "name",
-      *f->name ? json_string(f->name) : json_null(), "sign",
+      *f->name ? json_name(f->name) : json_null(), "sign",
       f->sign < 0 ? json_null() : json_string(tsanom_diagnosis_sign_name(f->sign)),
       "value", json_finite(f->value), "most", json_finite(f->most), "limit",
       json_finite(f->limit), "lost_s", json_finite(f->lost_s), "begin",
       json_finite(f->begin), "end", json_finite(f->end), "iteration",
-      (json_int_t)f->iteration, "evidence", evidence, "next", next);
+      (json_int_t)f->iteration, "evidence", json_name(evidence),
+      "next", json_name(next));
 }
 
 static json_t *window_to_json(const tsanom_diagnosis_window *w) {
