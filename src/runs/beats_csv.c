@@ -57,31 +57,31 @@ static tsanom_status bad(const reader *r, size_t column, const char *field,
 }
 
 /* Cut the next field off the line: without spaces and quotes around it, and without more
- * than fits. Separators within quotes belong to the field. A field that is cut is no
- * number and no name of a column, so it is rejected later. Returns what follows the
+ * than fits. Separators within quotes belong to the field. A field that is cut ends with "...": it is
+ * no number and no name of a column, so it is rejected later. Returns what follows the
  * separator; NULL after the last field. */
 static const char *next_field(const char *line, char separator, char field[FIELD]) {
   size_t used = 0;
-  bool is_quoted = false;
+  bool is_quoted = false, is_cut = false;
   while (*line == ' ') line++;
   for (; *line && (is_quoted || *line != separator); line++) {
     if (*line == '"') {
       is_quoted = !is_quoted;
     } else if (used + 1 < FIELD) {
       field[used++] = *line;
+    } else {
+      is_cut |= *line != ' ';
     }
   }
-  while (used && field[used - 1] == ' ') used--;
+  while (!is_cut && used && field[used - 1] == ' ') used--;
   field[used] = '\0';
+  if (is_cut) strcpy(field + used - 3, "...");
   return *line ? line + 1 : NULL;
 }
 
-/* Find the columns. A spreadsheet may have put a byte-order mark in front of the first
- * name. */
+/* Find the columns. */
 static tsanom_status take_header(reader *r, const char *line) {
   char field[FIELD];
-  static const char mark[] = "\xef\xbb\xbf"; /* a byte-order mark */
-  if (strncmp(line, mark, sizeof mark - 1) == 0) line += sizeof mark - 1;
   r->separator = strchr(line, '\t') ? '\t' : ',';
   for (size_t k = 0; k < COLUMNS; k++) r->at[k] = TSANOM_NONE;
   size_t index = 0;
@@ -182,13 +182,17 @@ static bool next_line(reader *r, FILE *stream, tsanom_status *status) {
   return true;
 }
 
-/* All lines of the file. */
+/* All lines of the file, in front of which a spreadsheet may have put a byte-order mark. */
 static tsanom_status read_lines(reader *r, FILE *stream) {
+  static const char mark[] = "\xef\xbb\xbf";
   bool has_header = false;
   tsanom_status status = TSANOM_OK;
   while (status == TSANOM_OK && next_line(r, stream, &status)) {
-    if (status < 0 || !r->text[0] || r->text[0] == '#') continue;
-    status = has_header ? take_row(r, r->text) : take_header(r, r->text);
+    const char *line = r->text;
+    if (r->line == 1 && strncmp(line, mark, sizeof mark - 1) == 0)
+      line += sizeof mark - 1;
+    if (status < 0 || !line[strspn(line, " \t")] || *line == '#') continue;
+    status = has_header ? take_row(r, line) : take_header(r, line);
     has_header = true;
   }
   if (status < 0) return status;

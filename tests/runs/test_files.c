@@ -109,6 +109,47 @@ static const bad_file bad_csv[] = {
     {"thread,time\n0,3\n1,2\n0,2\n", 4, 2, "must not decrease"},
 };
 
+/* A number that does not fit is none: the part that fits is another one. */
+Test(runs_files, long_fields_of_a_csv_file) {
+  for (int zeros = 1; zeros < 400; zeros++) {
+    tsanom_fault fault;
+    tsanom_runs *run = NULL;
+    const tsanom_hsa_run *beats = NULL;
+    char text[1024];
+    (void)snprintf(text, sizeof text, "thread,time\n0,1\n0,2%0*de-%d%300s\n", zeros, 0,
+                   zeros, "");
+    tsanom_status status = open_text("r.csv", text, &fault, &run);
+    if (status == TSANOM_OK) {
+      CHECK_STATUS(tsanom_runs_hsa(run, NULL, &beats), TSANOM_OK);
+      cr_assert(beats->threads[0].time[1] == 2, "%d: %g", zeros,
+                beats->threads[0].time[1]);
+    } else {
+      cr_assert(status == TSANOM_E_FORMAT && fault.line == 3 && fault.column == 2);
+      cr_assert(strstr(fault.text, "000...\" is not a finite"), "%s", fault.text);
+    }
+    cr_assert((status == TSANOM_OK) == (zeros < 90) || (zeros >= 80 && zeros < 100));
+    tsanom_runs_destroy(run);
+  }
+}
+
+/* Lines that are blank and comments are skipped, also behind a byte-order mark. */
+Test(runs_files, lines_of_a_csv_file_that_are_skipped) {
+  static const char *const texts[] = {
+      "\xef\xbb\xbfthread,time\n0,1\n",
+      "\xef\xbb\xbf# from a sheet\nthread,time\n0,1\n",
+      "\xef\xbb\xbf\nthread,time\n  \n0,1\n\t\n \t\r\n#0,2\n",
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    tsanom_fault fault;
+    tsanom_runs *run = NULL;
+    const tsanom_hsa_run *beats = NULL;
+    CHECK_STATUS(open_text("r.csv", texts[i], &fault, &run), TSANOM_OK);
+    CHECK_STATUS(tsanom_runs_hsa(run, NULL, &beats), TSANOM_OK);
+    cr_assert(beats->thread_count == 1 && beats->threads[0].beats == 1);
+    tsanom_runs_destroy(run);
+  }
+}
+
 Test(runs_files, bad_lines_of_a_csv_file_are_named) {
   for (size_t i = 0; i < sizeof bad_csv / sizeof *bad_csv; i++) {
     const bad_file *bad = &bad_csv[i];
