@@ -3,7 +3,9 @@
  * CSV and JSON must have the same numbers. Of a damaged run the file is named. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <tsanom/heartbeat.h>
 
@@ -50,6 +52,64 @@ Test(command_rate, tables_and_csv_say_the_same) {
   char expected[128];
   snprintf(expected, sizeof expected, "thread,beat,time,rate\n0,3,8,%.17g\n", 3.0 / 7);
   cr_assert(o.status == 0 && !strcmp(o.out, expected), "%s", o.out);
+}
+
+/* Beats of two threads, and what the first line says. */
+typedef struct {
+  size_t beats[2];
+  double first[2], period[2];
+  const char *answer;
+} pace_case;
+
+Test(command_rate, threads_are_compared_in_the_time_that_they_have_in_common) {
+  static const pace_case cases[] = {
+      {{100, 100},
+       {0, 0.1},
+       {1, 1},
+       "1 beats per second: 100 beats in 99 s; 2 threads, equ"},
+      {{100, 100},
+       {0, 0},
+       {1, 0.5},
+       "2 beats per second: 100 beats in 49.5 s; 2 threads, "
+       "thread 0 50 % slower"},
+      {{400, 2},
+       {0, 5},
+       {0.1, 0},
+       "10 beats per second: 400 beats in 39.9 s; one thread."},
+      {{400, 2}, {0, 5}, {0.1, 1e-3}, "10 beats per second: 400 beats in 39.9 s; one"},
+      {{50, 50},
+       {0, 100},
+       {1, 2},
+       "1 beats per second: 50 beats in 49 s; 2 threads, "
+       "thread 1 50 % slower"},
+      /* Iterations become shorter: thread 1 has not seen the first, long ones. */
+      {{220, 213},
+       {0, 0},
+       {0, 0},
+       "109.5 beats per second: 220 beats in 2 s; 2 threads, equ"},
+  };
+  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+    const pace_case *c = &cases[k];
+    FILE *file = fopen("r.csv", "w");
+    cr_assert(file && fputs("thread,time\n", file) >= 0);
+    bool is_slow_first = c->period[0] == 0;
+    for (size_t t = 0; t < 2; t++) {
+      for (size_t i = 0; i < c->beats[t]; i++) {
+        double number = (double)(220 - c->beats[t] + i);
+        double time = is_slow_first ? 2 * sqrt(number / 219)
+                                    : c->first[t] + (double)i * c->period[t];
+        (void)fprintf(file, "%zu,%.17g\n", t, time);
+      }
+    }
+    cr_assert(fclose(file) == 0);
+    outcome o = tsanom_ok("rate r.csv");
+    cr_assert(!strncmp(o.out, c->answer, strlen(c->answer)), "%zu: %s", k, o.out);
+  }
+}
+
+Test(command_rate, a_pipe_is_read_once) {
+  shell_ok("mkfifo f; (printf 'thread,time\\n0,1\\n0,abc\\n' >f) &");
+  CHECK_REJECTED(tsanom("rate f"), 3, "f:3: column 2: \"abc\"");
 }
 
 Test(command_rate, a_run_folder_is_read) {

@@ -344,36 +344,67 @@ static void print_csv(const request *r, const beats *b, const thread_rates *t) {
   }
 }
 
-/* Beats over time of a thread; NaN: it has less than two. */
-static double pace_of(const tsanom_hsa_series *s) {
-  return s->beats < 2 ? NAN
-                      : (double)(s->beats - 1) / (s->time[s->beats - 1] - s->time[0]);
+typedef struct {
+  double begin, end;
+} stretch;
+
+static const stretch whole = {-INFINITY, INFINITY};
+
+/* Beats over time of a thread in a stretch; NaN: it has not two at different times. */
+static double pace_in(const tsanom_hsa_series *s, stretch in) {
+  size_t first = 0, end = s->beats;
+  while (first < end && s->time[first] < in.begin) first++;
+  while (end > first && s->time[end - 1] > in.end) end--;
+  if (end < first + 2 || !(s->time[end - 1] > s->time[first])) return NAN;
+  return (double)(end - 1 - first) / (s->time[end - 1] - s->time[first]);
 }
 
-/* "10 beats per second: 400 beats in 40 s; 2 threads, equally fast." Beats that are no iterations are
- * those of what a thread takes from the others, or of its processor time. */
-static void print_answer(const beats *b) {
-  static const double equal = 0.02;
-  size_t fastest = 0, slowest = 0, count = 0;
+/* The paces of the threads in a stretch. */
+typedef struct {
+  size_t count, fastest, slowest;
+  double high, low;
+  stretch common; /* from the latest first beat of a thread to the earliest last one */
+} paces;
+
+/* Threads without a window have too few beats to be compared. */
+static paces compare_paces(const beats *b, size_t window, stretch in) {
+  paces p = {.low = INFINITY, .common = whole};
   for (size_t i = 0; i < b->run.thread_count; i++) {
-    double pace = pace_of(&b->run.threads[i]);
-    if (isnan(pace)) continue;
-    if (!count++ || pace > pace_of(&b->run.threads[fastest])) fastest = i;
-    if (count == 1 || pace < pace_of(&b->run.threads[slowest])) slowest = i;
+    const tsanom_hsa_series *s = &b->run.threads[i];
+    double pace = pace_in(s, in);
+    if (s->beats <= window || isnan(pace)) continue;
+    p.count++;
+    p.common.begin = fmax(p.common.begin, s->time[0]);
+    p.common.end = fmin(p.common.end, s->time[s->beats - 1]);
+    if (pace > p.high) p.fastest = i;
+    if (pace < p.low) p.slowest = i;
+    p.high = fmax(p.high, pace);
+    p.low = fmin(p.low, pace);
   }
-  const tsanom_hsa_series *s = &b->run.threads[fastest];
-  double high = pace_of(s), low = pace_of(&b->run.threads[slowest]);
-  printf("%.4g beats per second: %zu beats in %.4g s; ", high, s->beats,
+  return p;
+}
+
+/* "10 beats per second: 400 beats in 40 s; 2 threads, equally fast." Iterations are not all as long, so
+ * that threads are compared in the time that they have in common. Beats that are no iterations are
+ * those of what a thread takes from the others, or of its processor time. */
+static void print_answer(const beats *b, size_t window) {
+  static const double equal = 0.02;
+  paces all = compare_paces(b, window, whole), p = compare_paces(b, window, all.common);
+  if (p.count < all.count) p = all;
+  int is_equal = p.low >= (1 - equal) * p.high;
+  const tsanom_hsa_series *s =
+      &b->run.threads[is_equal ? beats_busiest(&b->run) : p.fastest];
+  printf("%.4g beats per second: %zu beats in %.4g s; ", pace_in(s, whole), s->beats,
          s->time[s->beats - 1] - s->time[0]);
-  if (count == 1) {
+  if (p.count == 1) {
     printf("one thread.\n");
   } else if (b->no_iterations) {
-    printf("%zu threads, whose beats are no iterations and show no speed.\n", count);
-  } else if (low >= (1 - equal) * high) {
-    printf("%zu threads, equally fast.\n", count);
+    printf("%zu threads, whose beats are no iterations and show no speed.\n", p.count);
+  } else if (is_equal) {
+    printf("%zu threads, equally fast.\n", p.count);
   } else {
-    printf("%zu threads, thread %zu %.3g %% slower.\n", count, slowest,
-           100 * (1 - low / high));
+    printf("%zu threads, thread %zu %.3g %% slower.\n", p.count, p.slowest,
+           100 * (1 - p.low / p.high));
   }
 }
 
@@ -388,7 +419,7 @@ static void print_slow(const request *r, const beats *b) {
 }
 
 static void print_table(const request *r, const beats *b, const thread_rates *t) {
-  print_answer(b);
+  print_answer(b, r->window);
   if (r->shared.brief) return;
   print_slow(r, b);
   printf(
@@ -403,7 +434,7 @@ static void print_table(const request *r, const beats *b, const thread_rates *t)
       continue;
     }
     printf("  %12.6g  %12.6g %12.6g %12.6g\n", s->time[s->beats - 1] - b->run.start,
-           pace_of(s), t[i].low, t[i].high);
+           pace_in(s, whole), t[i].low, t[i].high);
   }
   if (r->vitals) vitals_print(&b->run);
 }
@@ -496,15 +527,15 @@ static const syntax command_line = {
 };
 
 /* A table has the sentence of tsanom slow, for which regions are needed. If these are
- * damaged, the beats are enough; with --salvage, the warning would count other records. */
+ * damaged, the beats are enough; with --salvage, the warning would count other records. A file has
+ * no regions, and may be one that can be read once. */
 static int read_all(request *r, beats *b, failure *why) {
   const char *path = r->shared.argument[0];
-  r->has_regions = !r->csv && !r->shared.json && !r->shared.brief && !r->shared.salvage &&
-                   strcmp(path, "-") != 0 &&
-                   !beats_read(path, 0, &r->shared.exec, 0, b, why);
-  return r->has_regions ? 0
-                        : beats_read(path, TSANOM_RUNS_BEATS, &r->shared.exec,
-                                     r->shared.salvage, b, why);
+  int is_table = !r->csv && !r->shared.json && !r->shared.brief && !r->shared.salvage;
+  r->has_regions = is_table && !beats_read(path, 0, &r->shared.exec, 0, b, why);
+  if (r->has_regions) return 0;
+  if (is_table && !is_directory(path)) return -1;
+  return beats_read(path, TSANOM_RUNS_BEATS, &r->shared.exec, r->shared.salvage, b, why);
 }
 
 /* One process. */
