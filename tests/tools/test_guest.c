@@ -251,14 +251,24 @@ Test(guest, regions_that_are_not_recorded_take_no_system_calls) {
 Test(guest, messages_come_first) {
   if (!build_program("gcc", "loop")) SKIP_TEST("needs the Debian package gcc");
   check_status(tsanom("record --max-size 64K -o run -- ./loop 3000"), 5);
+  outcome o;
   json_t *r = tsanom_json("rate run --json");
   const json_t *message = item_of(r, "messages", 0);
   cr_assert(strstr(text_of(message, "text"), "--max-size allows"));
   cr_assert(number_of(message, "process") > 1 && number_of(message, "time") > 1e9 &&
             number_of(message, "error") == 0 && number_of(message, "number") == 1);
+  o = tsanom("summary run no-such-run");
+  cr_assert(o.status == 3 && strstr(o.out, "--max-size allows") &&
+                !strstr(o.err, "the recorder reports"),
+            "%s", o.err);
+  shell_ok("ln -s run link");
+  cr_assert(
+      number_of(json_object_get(item_of(tsanom_json("summary link --json"), "runs", 0),
+                                "recorded"),
+                "bytes") > 0);
   shell_ok("mkdir -p none/regions && : >none/regions/places.tsv");
   check_status(tsanom("record -o none -- ./loop 30"), 5);
-  outcome o = tsanom("speedup none");
+  o = tsanom("speedup none");
   const char *first = strstr(o.err, "nothing is recorded: "), *then = strchr(o.err, '\n');
   cr_assert(o.status == 3 && first && first < then, "%s", o.err);
 }

@@ -109,6 +109,7 @@ Test(command_similar_run, ranks_write_one_run) {
 Test(command_similar_run, alike_processes_are_one_kind) {
   write_run(3, 1);
   cr_assert_eq(tsanom("similar --check run --tolerance 0.5").status, 0);
+  CHECK_REJECTED(tsanom("summary run"), 3, "run: the run has no heartbeats");
 }
 
 /* One process that did not measure a metric, another that did not have it: missing, not

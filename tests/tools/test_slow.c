@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <tsanom/heartbeat.h>
 
 #include "run.h"
 
@@ -235,6 +236,10 @@ Test(command_slow, small_levels_are_not_reported) {
 Test(command_slow, runs_that_do_not_suffice_are_rejected) {
   write_text("r.csv", "thread,time\n0,1\n0,2\n0,3\n");
   CHECK_REJECTED(tsanom("slow r.csv"), 3, "r.csv", "3; at least 21");
+  cr_assert(tsanom_heartbeat_init("none", 2, NULL, NULL) == TSANOM_OK &&
+            tsanom_heartbeat_finish() == TSANOM_OK);
+  CHECK_REJECTED(tsanom("slow none"), 3, "none: no iterations were found");
+  CHECK_REJECTED(tsanom("slow - <r.csv"), 3, "standard input: too few iterations: 3");
   CHECK_REJECTED(tsanom("slow missing"), 3, "missing", "No such file");
   CHECK_REJECTED(tsanom("slow"), 2, "at least one run");
   CHECK_REJECTED(tsanom("slow a b --plot p.svg"), 2, "of one run");

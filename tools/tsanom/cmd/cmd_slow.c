@@ -14,11 +14,11 @@ static int read_slow(const char *path, int32_t rank, const tsanom_exec *exec, in
   tsanom_runs_info info;
   uint64_t before = s->about.searched;
   if (summary_add_process(path, rank, NULL, exec, salvage, &info, s, why)) return -1;
-  if (s->b.no_iterations) return fail(why, NO_ITERATIONS, file_title(path));
-  if (s->about.searched > before) return 0;
   size_t most = beats_most(&s->b);
-  return fail(why, "%s: too few iterations: %zu; at least 21 are needed", path,
-              most ? most : 1);
+  if (s->b.no_iterations || !most) return fail(why, NO_ITERATIONS, file_title(path));
+  if (s->about.searched > before) return 0;
+  return fail(why, "%s: too few iterations: %zu; at least 21 are needed",
+              file_title(path), most);
 }
 
 /* Slow iterations of a run, or of all ranks of a job. */

@@ -299,7 +299,8 @@ static void explain_fractions(const speedup_result *a) {
   }
   if (slower) {
     printf(
-        "\na serial fraction above 1, or below 0 with a speedup below 1: more threads are "
+        "\na serial fraction above 1, or below 0 with a speedup below 1: more threads "
+        "are "
         "slower\n");
   }
   if (faster) {
@@ -386,8 +387,9 @@ static void print_answer(const speedup_request *r, const speedup_result *a) {
     printf("No main loop is clear; what repeats exactly for the longest time: %zu %s, ",
            l->period, events_name(a));
   }
-  printf("%.4g s each; ", l->current_s);
-  if (speedup_is_measured(r, l) && isfinite(l->speedup)) {
+  int is_measured = speedup_is_measured(r, l) && isfinite(l->speedup);
+  printf("%.4g s each; ", is_measured ? l->current_s : l->current_mean_s);
+  if (is_measured) {
     printf("%.3g times as fast on %d thread%s as on %d.\n", l->speedup,
            (int)l->current_threads, l->current_threads == 1 ? "" : "s",
            (int)l->baseline_threads);
@@ -603,8 +605,8 @@ static int analyze(const speedup_request *r, speedup_result *a, failure *why) {
   a->anchor = TSANOM_NONE;
   if (region_stream_open(r->shared.argument[0], &r->shared.exec, r->shared.salvage, level,
                          &a->stream, why) ||
-      (!r->level && main_loop_choose_level(&a->stream, r->until, &r->shared.exec,
-                                           &a->main, why)) ||
+      (!r->level &&
+       main_loop_choose_level(&a->stream, r->until, &r->shared.exec, &a->main, why)) ||
       (r->loop && region_stream_find(&a->stream, r->loop, !r->level, &a->anchor, why)))
     return -1;
   how.max_period = region_stream_limit(&a->stream, r->max_period);
@@ -667,7 +669,7 @@ static int is_same_loop(const speedup_result *a, const tsanom_speedup_loop *l,
 /* The speedup of a loop over the same loop of the baseline run; NaN if that run has
  * none. Whether it has one. */
 static int compare_loop(const speedup_result *a, size_t index,
-                         const speedup_result *base) {
+                        const speedup_result *base) {
   tsanom_speedup_loop *loop = &a->loop[index];
   int is_main = index == 0 && is_same_main(a, base);
   for (size_t i = 0; i < base->loops; i++) {

@@ -103,11 +103,13 @@ static int add_bytes(const char *path, const struct stat *about, int kind,
   return 0;
 }
 
-/* A directory that only has what recorders report: no run began. What they report is why. */
-static int explain(const char *path, failure *why) {
+/* A directory that only has what recorders report: no run began. What they report is why: the
+ * messages behind the `before` of other runs. */
+static int explain(const char *path, size_t before, failure *why) {
   char page[PATH_MAX];
   size_t count = json_array_size(run_messages());
-  const json_t *latest = json_array_get(run_messages(), count - 1);
+  const json_t *latest =
+      count > before ? json_array_get(run_messages(), count - 1) : NULL;
   (void)snprintf(page, sizeof page, "%s/messages", path);
   if (!access(page, F_OK) && strstr(why->text, "not a run")) {
     (void)fail(why, "%s: nothing was recorded%s", file_title(path),
@@ -152,7 +154,7 @@ static int summary_read(char *path, const owned_model *m, const tsanom_exec *exe
   int failed = count ? read_job(path, ranks, count, m, exec, salvage, s, why)
                      : read_process(path, m, exec, salvage, s, why);
   free(ranks);
-  if (failed) return explain(path, why);
+  if (failed) return explain(path, messages, why);
   if (!count) take_end(path, exec, s);
   if (!s->about.accounted) {
     add_missing(s, isnan(s->about.peak)
@@ -160,7 +162,9 @@ static int summary_read(char *path, const owned_model *m, const tsanom_exec *exe
                        : "too few vital signs: where its time went is not known");
   }
   bytes_found = 0;
-  (void)nftw(path, add_bytes, OPEN_MOST, FTW_PHYS);
+  char *target = realpath(path, NULL); /* nftw() does not follow a link */
+  if (target) (void)nftw(target, add_bytes, OPEN_MOST, FTW_PHYS);
+  free(target);
   add_texts(run_messages(), messages, s);
   add_texts(run_warnings(), warnings, s);
   s->about.bytes = bytes_found;

@@ -18,11 +18,13 @@
 int beats_read(const char *path, int32_t parts, const tsanom_exec *exec, int salvage,
                beats *b, failure *why) {
   const tsanom_hsa_run *run = NULL;
+  tsanom_fault fault;
+  tsanom_exec own = exec_with_fault(exec, &fault);
   if (run_open(path, parts, exec, salvage, &b->source, why)) return -1;
-  tsanom_status status = tsanom_runs_hsa(b->source, NULL, &run);
+  tsanom_status status = tsanom_runs_hsa(b->source, &own, &run);
   if (status < 0) {
     beats_free(b);
-    return fail_status(why, file_title(path), status);
+    return fail_fault(why, file_title(path), status, &fault);
   }
   b->run = *run;
   if (!beats_restate(path, exec, salvage, b, why)) return 0;
