@@ -134,7 +134,7 @@ typedef struct {
   tsn_tree nodes; /* node 0 is the program */
   size_t rows;
   int32_t node_of_place[TSN_REGIONS_PLACES_MAX]; /* see outermost(); 0: none */
-  bool left_out[TSN_REGIONS_PLACES_MAX];    /* functions, and regions with tasks */
+  bool left_out[TSN_REGIONS_PLACES_MAX];         /* functions, and regions with tasks */
   /* size_t, by thread number: its row in the matrices; TSANOM_NONE: it recorded nothing.
    */
   tsn_array row_of;

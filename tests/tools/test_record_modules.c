@@ -133,8 +133,9 @@ Test(record_modules, a_path_with_blanks_names_file_and_line) {
   static const char *const expected[] = {"plugins.c:", "(alpha.c:"};
   if (!build_program("gcc", "plugins")) return;
   write_library("alpha");
-  shell_ok("mkdir 'my own (folder)' && mv alpha.c 'my own (folder)' && gcc -g -O2 "
-           "-fno-inline -fopenmp -fPIC -shared 'my own (folder)/alpha.c' -o alpha.so");
+  shell_ok(
+      "mkdir 'my own (folder)' && mv alpha.c 'my own (folder)' && gcc -g -O2 "
+      "-fno-inline -fopenmp -fPIC -shared 'my own (folder)/alpha.c' -o alpha.so");
   record_plugins(0, "run", "./alpha.so");
   cr_assert(names_are("run", 2, expected));
 }

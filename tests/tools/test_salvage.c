@@ -140,8 +140,7 @@ Test(command_salvage, damaged_events_take_no_iterations_away) {
     cr_assert(number_of(thread, "beats") == cases[k].expected, "%zu: %g", k,
               number_of(thread, "beats"));
     /* Events that are used have their damage reported. */
-    cr_assert(!json_object_get(r, "warnings") ==
-              (cases[k].expected == cases[k].beats));
+    cr_assert(!json_object_get(r, "warnings") == (cases[k].expected == cases[k].beats));
     shell_ok("rm -r run");
   }
 }

@@ -448,8 +448,7 @@ static int period(const void *request_) {
   period_stream s = {0};
   failure why;
   int status = EXIT_DONE;
-  if (period_stream_read(&s, &r.stream, &why) ||
-      (r.shared.plot && draw(&r, &s, &why))) {
+  if (period_stream_read(&s, &r.stream, &why) || (r.shared.plot && draw(&r, &s, &why))) {
     status = report_failure(&why);
   } else if (r.shared.json) {
     status = print_as_json(&r, &s);

@@ -133,8 +133,7 @@ static int find_place(region_stream *s, int32_t level, const char *text, size_t 
 int region_stream_find(region_stream *s, const char *text, int any_level, size_t *place,
                        failure *why) {
   int is_share = s->level == TSANOM_RUNS_LEVEL_WORKSHARING;
-  int32_t other =
-      is_share ? TSANOM_RUNS_LEVEL_REGIONS : TSANOM_RUNS_LEVEL_WORKSHARING;
+  int32_t other = is_share ? TSANOM_RUNS_LEVEL_REGIONS : TSANOM_RUNS_LEVEL_WORKSHARING;
   char shown[QUOTED_BYTES];
   if (find_place(s, s->level, text, place, why)) return -1;
   if (*place != TSANOM_NONE) return 0;

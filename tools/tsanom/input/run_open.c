@@ -98,8 +98,8 @@ __attribute__((format(printf, 2, 3))) static json_t *warn_of(const char *path,
   va_start(arguments, format);
   vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
-  json_t *one = json_pack("{so so}", "run", json_name(file_title(path)), "text",
-                          json_name(text));
+  json_t *one =
+      json_pack("{so so}", "run", json_name(file_title(path)), "text", json_name(text));
   json_t *warning = kept_warning(one);
   if (warning) {
     json_decref(one);

@@ -53,8 +53,7 @@ json_t *finding_to_json(const tsanom_diagnosis_finding *f) {
       "value", json_finite(f->value), "most", json_finite(f->most), "limit",
       json_finite(f->limit), "lost_s", json_finite(f->lost_s), "begin",
       json_finite(f->begin), "end", json_finite(f->end), "iteration",
-      (json_int_t)f->iteration, "evidence", json_name(evidence),
-      "next", json_name(next));
+      (json_int_t)f->iteration, "evidence", json_name(evidence), "next", json_name(next));
 }
 
 static json_t *window_to_json(const tsanom_diagnosis_window *w) {
