@@ -589,12 +589,8 @@ __attribute__((noinline)) static void look_again(tsn_channel *channel,
       !has_tag(channel, record.tag)) {
     return;
   }
-  if (latest < stream->stored) {
-    ((double *)stream->time.data)[latest] = tsn_channel_seconds(channel, record.time);
-    ((uint32_t *)stream->tag.data)[latest] = record.tag;
-  }
-  stream->ticks_seen = record.time;
-  stream->last_tag_seen = record.tag;
+  stream->again = stream->ticks_seen = record.time;
+  stream->again_tag = stream->last_tag_seen = record.tag;
 }
 
 /* One stream whose file is open: header, continuity with the last look, records. A file
@@ -922,9 +918,19 @@ static void free_records(tsn_stream *stream, const tsanom_exec *memory) {
   stream->stored = 0;
 }
 
+static void replace_latest(const tsn_channel *channel, tsn_stream *stream) {
+  size_t latest = stream->count - 1;
+  if (stream->again && latest < stream->stored) {
+    ((double *)stream->time.data)[latest] = tsn_channel_seconds(channel, stream->again);
+    ((uint32_t *)stream->tag.data)[latest] = stream->again_tag;
+  }
+  stream->again = 0;
+}
+
 void tsn_channel_commit(tsn_channel *channel) {
   for (size_t i = 0; i < channel->streams_seen; i++) {
     tsn_stream *stream = tsn_channel_stream(channel, i);
+    replace_latest(channel, stream);
     stream->count = stream->seen;
     stream->dropped = stream->dropped_seen;
     stream->ticks = stream->ticks_seen;
@@ -947,6 +953,7 @@ void tsn_channel_discard(tsn_channel *channel) {
       stream->last_tag_seen = stream->last_tag;
       if (stream->stored > stream->count) stream->stored = stream->count;
       stream->steps_back = false;
+      stream->again = 0;
       continue;
     }
     free_records(stream, channel->memory);

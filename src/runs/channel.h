@@ -63,6 +63,9 @@ typedef struct {
   /* Of the last record; 0: there is none. A record is never written with ticks 0. */
   uint64_t ticks, ticks_seen;
   uint32_t last_tag, last_tag_seen;
+  /* What the latest record that is committed was replaced by, as ticks and tag; ticks 0: it was not. */
+  uint64_t again;
+  uint32_t again_tag;
   /* The number that the stream's header announces; several streams may have one. */
   int32_t thread;
   /* Of events: bits of the kinds that were read, and of the metrics. */

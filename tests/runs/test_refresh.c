@@ -12,6 +12,7 @@
 #include <tsanom/speedup.h>
 #include <unistd.h>
 
+#include "record/regions.h"
 #include "runs/grown_run.h"
 #include "support/allocator.h"
 #include "support/check.h"
@@ -228,6 +229,48 @@ Test(runs_refresh, damage_is_found_and_leaves_the_run_as_it_was) {
   tsanom_runs_destroy(before);
   tsanom_runs_destroy(run);
   free(intact);
+}
+
+/* The latest event, a call that was not over, is written again later; another stream is damaged. */
+static void replace_and_damage(const char *path, uint32_t events) {
+  const uint32_t end = TSN_REGIONS_END | 2u << 16;
+  grown_run grown;
+  cr_assert(mkdir(path, 0777) == 0);
+  grown_create_regions(&grown, path, "tsanom places 1\n0\trf\t10\t/a\n");
+  grown_add_stream(&grown, 1);
+  for (uint32_t i = 0; i < events; i++)
+    grown_append(&grown, 0, 100, i % 2 ? end : TSN_REGIONS_BEGIN);
+  tsanom_runs *run = open_run(path), *before = open_run(path);
+  if (events < 4096) check_equal(run, before, true);
+  grown.records[0]--;
+  grown_append(&grown, 0, 5000000, end);
+  grown_append(&grown, 0, 100, TSN_REGIONS_BEGIN);
+  grown_append(&grown, 1, 100, TSN_REGIONS_BEGIN);
+  grown_append(&grown, 1, 100, end);
+  char file[DIRECTORY_CAPACITY + 64];
+  (void)snprintf(file, sizeof file, "%s/regions/heartbeat.00001", path);
+  size_t bytes;
+  unsigned char *intact = file_read(file, &bytes);
+  intact[TSN_STREAM_HEADER] ^= 1;
+  file_write(file, intact, bytes);
+  CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_E_FORMAT);
+  cr_assert(describe(run).last == describe(before).last);
+  if (events < 4096) check_equal(run, before, true);
+  intact[TSN_STREAM_HEADER] ^= 1;
+  file_write(file, intact, bytes);
+  CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
+  tsanom_runs *after = open_run(path);
+  check_equal(run, after, true);
+  tsanom_runs_destroy(after);
+  tsanom_runs_destroy(before);
+  tsanom_runs_destroy(run);
+  free(intact);
+}
+
+Test(runs_refresh, an_event_that_is_replaced_is_shown_by_a_refresh_that_succeeds) {
+  static const uint32_t events[] = {2, 100, 6000};
+  for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+    replace_and_damage(in_directory("r%d", (int)i), events[i]);
 }
 
 Test(runs_refresh, failing_allocations_leave_the_run_as_it_was) {
