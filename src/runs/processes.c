@@ -152,7 +152,8 @@ typedef struct {
   tsn_names regions; /* of the whole */
   tsn_names dropped; /* functions that were left out in some process */
   tsn_spmd_part *part;
-  size_t count;
+  size_t count;     /* parts that were begun */
+  size_t processes; /* of all runs */
   tsn_spmd *whole;
   /* By region, the part that first named its parent, for the message if another
    * disagrees. */
@@ -261,6 +262,7 @@ static bool has_functions(const tsn_channel *channel) {
 /* One run as the next part, known as `name`. The part is counted before it is read, so
  * that its pool is freed after a failure too. */
 static tsanom_status read_process(reader *r, const char *path, const char *name) {
+  if (tsn_exec_stop(r->exec, r->count, r->processes)) return TSANOM_STOPPED;
   tsn_spmd_part *p = &r->part[r->count++];
   tsanom_runs *run = NULL;
   tsanom_runs_options options;
@@ -308,15 +310,12 @@ static tsanom_status read_path(reader *r, const char *path, bool is_only,
     const char *number = tsn_pool_print(&r->scratch, "%" PRId32, ranks->rank[i]);
     if (!own || !number) return no_memory(r);
     status = read_process(r, own, is_only ? number : own);
-    bool stop = r->exec->poll && r->exec->poll(r->exec->poll_user, i + 1, ranks->count);
-    if (status == TSANOM_OK && stop) status = TSANOM_STOPPED;
   }
   return status;
 }
 
 static tsanom_status read_runs(reader *r, const char *const *paths, size_t count) {
   ranks_of_run *ranks = tsn_pool_take(&r->scratch, count, sizeof *ranks);
-  size_t processes = 0;
   if (!ranks) return no_memory(r);
   for (size_t i = 0; i < count; i++) {
     tsanom_status status = read_ranks(paths[i], r->exec, &r->scratch, &ranks[i]);
@@ -324,9 +323,9 @@ static tsanom_status read_runs(reader *r, const char *const *paths, size_t count
     if (ranks[i].rank && !ranks[i].count) {
       return tsn_path_fault(r->exec, TSANOM_E_STATE, paths[i], "no rank recorded a run");
     }
-    processes += ranks[i].rank ? ranks[i].count : 1;
+    r->processes += ranks[i].rank ? ranks[i].count : 1;
   }
-  r->part = tsn_pool_take(&r->scratch, processes, sizeof *r->part);
+  r->part = tsn_pool_take(&r->scratch, r->processes, sizeof *r->part);
   if (!r->part || !create_places(r) ||
       !tsn_names_create(&r->regions, &r->whole->pool, TSN_REGIONS_MOST) ||
       !tsn_names_create(&r->dropped, &r->scratch, TSN_REGIONS_PLACES_MAX)) {

@@ -5,6 +5,7 @@
  *   open       find_parts() ──▶ update_parts()      all or nothing
  *   refresh    update_parts()                       or the run stays as it was
  *   describe, stream_at                             read what was committed */
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include <strings.h>
@@ -326,8 +327,15 @@ static tsanom_status read_region_file(const tsn_place_of_run *place,
 static tsanom_status read_ranks(const tsn_place_of_run *place, fresh_parts *fresh,
                                 const tsanom_exec *exec) {
   if (fresh->parts.present != TSANOM_RUNS_SPMD) {
-    return tsn_path_fault(exec, TSANOM_E_STATE, place->path,
-                          "a run of several ranks: open that of one, in rank.0");
+    int32_t first;
+    size_t count = 0, size = 0;
+    tsanom_status status = tsanom_runs_ranks(place->path, exec, &first, 1, &count, &size);
+    if (status < 0) return status;
+    if (!count)
+      return tsn_path_fault(exec, TSANOM_E_STATE, place->path, "no rank recorded a run");
+    return tsn_path_fault(
+        exec, TSANOM_E_STATE, place->path,
+        "a run of several ranks: open that of one, such as rank.%" PRId32, first);
   }
   const char *const *path = place->processes ? place->process : &place->path;
   return tsn_spmd_read_processes(path, place->processes ? place->processes : 1,

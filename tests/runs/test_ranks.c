@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "runs/rank_run.h"
+#include "support/polls.h"
 
 enum { US = 1000 };
 
@@ -209,8 +210,17 @@ Test(runs_ranks, separate_runs_are_processes) {
   check_region(&spmd, "a+0x40", NULL, BOTH(9, 18), BOTH(1, 2));
   check_region(&spmd, "a+0x40 > a+0x50", "a+0x40", BOTH(4, 8), BOTH(1, 2));
   tsanom_runs_destroy(run);
-  list[1] = list[0];
   run = NULL;
+  for (uint64_t at = 0; at <= 2; at++) { /* a process is asked for before it is read */
+    test_polls polls = {.stop_at = at};
+    tsanom_exec exec = exec_polled(test_poll, &polls);
+    CHECK_STATUS(tsanom_runs_open_processes(list, 2, NULL, &exec, &run),
+                 at ? TSANOM_STOPPED : TSANOM_OK);
+    cr_assert(polls.calls == (at ? at : 2) && !run == (at > 0));
+    tsanom_runs_destroy(run);
+    run = NULL;
+  }
+  list[1] = list[0];
   CHECK_STATUS(tsanom_runs_open_processes(list, 2, NULL, NULL, &run), TSANOM_E_FORMAT);
   cr_assert(run == NULL);
 }
@@ -232,6 +242,20 @@ Test(runs_ranks, ranks_are_listed) {
   cr_assert(count == 2 && ranks[0] == 0 && ranks[1] == -7);
   CHECK_STATUS(tsanom_runs_ranks(directory, NULL, ranks, 3, &count, &size), TSANOM_OK);
   cr_assert(ranks[0] == 0 && ranks[1] == 12 && ranks[2] == -7);
+}
+
+/* The ranks of one run, and runs without any. */
+Test(runs_ranks, a_run_of_ranks_has_region_times_only) {
+  tsanom_fault fault;
+  tsanom_exec exec = exec_reporting(&fault);
+  tsanom_runs *run = NULL;
+  write_text(directory, "ranks.tsv", "tsanom ranks 1\nsize\t4\njob\t-\n");
+  CHECK_STATUS(open_all(TSANOM_RUNS_BEATS, 0, &exec, &run), TSANOM_E_STATE);
+  cr_assert(strstr(fault.text, "no rank recorded a run"), "%s", fault.text);
+  grown_run rank = make_rank("rank.3");
+  grown_finish(&rank);
+  CHECK_STATUS(open_all(TSANOM_RUNS_BEATS, 0, &exec, &run), TSANOM_E_STATE);
+  cr_assert(strstr(fault.text, "such as rank.3"), "%s", fault.text);
 }
 
 Test(runs_ranks, what_is_no_run_of_ranks_is_rejected) {
