@@ -303,8 +303,8 @@ TSANOM_API tsanom_status tsanom_runs_first_damage(const tsanom_runs *run,
 /** Records of one stream. Each belongs to one thread of the program; a thread number can
  *  have several streams, for nested parallel regions reuse numbers. */
 typedef struct tsanom_runs_stream {
-  const double *time;  /**< seconds since the run began; of an early heartbeat that of the
-                            iteration */
+  const double *time;  /**< seconds since the run began; of a CSV file as written; of an
+                            early heartbeat that of its record: see docs/formats.md */
   const uint32_t *tag; /**< of a heartbeat: what the program passed; of one by `tsanom
                             record`, and of a region event: see docs/formats.md; NULL of a
                             CSV file */
@@ -663,7 +663,8 @@ TSANOM_API void tsanom_runs_model_destroy(tsanom_runs_model *model);
  *  @param path  the file; "-" is standard output
  *  @param data  the model; bytes of a name that is not UTF-8 are written as '?'
  *  @exec @status
- *  @retval TSANOM_E_COUNT  there is no thread or no run */
+ *  @retval TSANOM_E_COUNT   there is no thread or no run
+ *  @retval TSANOM_E_FORMAT  it could not be read back: a number that is not finite, say */
 TSANOM_API tsanom_status tsanom_runs_model_save(const char *path,
                                                 const tsanom_runs_model_data *data,
                                                 const tsanom_exec *exec);

@@ -374,35 +374,6 @@ static tsanom_status check_data(const tsanom_runs_model_data *file,
   return check_normal(file->normal, exec);
 }
 
-tsanom_status tsanom_runs_model_save(const char *path, const tsanom_runs_model_data *data,
-                                     const tsanom_exec *exec) {
-  tsanom_exec own;
-  tsanom_status status = tsn_exec_read_base(&own, exec);
-  if (status < 0) return status;
-  if (!path) return tsn_reject_null(&own, "path", TSANOM_NONE);
-  status = check_data(data, &own);
-  if (status < 0) return status;
-  tsn_file_place place = {.file = tsn_path_title(path)};
-  json_t *json = model_to_json(data);
-  char *text = json ? json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) : NULL;
-  json_decref(json);
-  if (!text) return tsn_reject_file(&own, TSANOM_E_MEMORY, &place, "out of memory");
-  size_t length = strlen(text);
-  text[length] = '\n'; /* in place of the zero */
-  if (strcmp(path, "-") != 0) {
-    int error;
-    const char *failed = tsn_replace_file(path, text, length + 1, &error);
-    if (failed) {
-      status = tsn_reject_file(&own, TSANOM_E_IO, &place, error ? "%s: %s" : "%s", failed,
-                               tsn_error_text(error));
-    }
-  } else if (fwrite(text, 1, length + 1, stdout) != length + 1) {
-    status = tsn_reject_file(&own, TSANOM_E_IO, &place, "cannot write standard output");
-  }
-  free(text);
-  return status;
-}
-
 enum { THREADS_MOST = 1 << 20 };
 
 struct tsanom_runs_model {
@@ -696,6 +667,42 @@ tsanom_status tsanom_runs_model_parse(const char *text, size_t bytes, const char
   if (status < 0) return status;
   status = model_from_json(json, name, &own, model);
   json_decref(json);
+  return status;
+}
+
+/* What could not be read back is not written. */
+tsanom_status tsanom_runs_model_save(const char *path, const tsanom_runs_model_data *data,
+                                     const tsanom_exec *exec) {
+  tsanom_exec own;
+  tsanom_status status = tsn_exec_read_base(&own, exec);
+  if (status < 0) return status;
+  if (!path) return tsn_reject_null(&own, "path", TSANOM_NONE);
+  status = check_data(data, &own);
+  if (status < 0) return status;
+  tsn_file_place place = {.file = tsn_path_title(path)};
+  json_t *json = model_to_json(data);
+  tsanom_runs_model *read = NULL;
+  status = json ? model_from_json(json, place.file, &own, &read) : TSANOM_OK;
+  tsanom_runs_model_destroy(read);
+  char *text = json && status == TSANOM_OK
+                   ? json_dumps(json, JSON_INDENT(1) | JSON_REAL_PRECISION(17))
+                   : NULL;
+  json_decref(json);
+  if (status < 0) return status;
+  if (!text) return tsn_reject_file(&own, TSANOM_E_MEMORY, &place, "out of memory");
+  size_t length = strlen(text);
+  text[length] = '\n'; /* in place of the zero */
+  if (strcmp(path, "-") != 0) {
+    int error;
+    const char *failed = tsn_replace_file(path, text, length + 1, &error);
+    if (failed) {
+      status = tsn_reject_file(&own, TSANOM_E_IO, &place, error ? "%s: %s" : "%s", failed,
+                               tsn_error_text(error));
+    }
+  } else if (fwrite(text, 1, length + 1, stdout) != length + 1) {
+    status = tsn_reject_file(&own, TSANOM_E_IO, &place, "cannot write standard output");
+  }
+  free(text);
   return status;
 }
 

@@ -308,6 +308,16 @@ Test(runs_model, what_cannot_be_written_is_rejected) {
   cr_assert(strcmp(fault.argument, "data.model.references") == 0 && fault.element == 1);
   tsanom_hsa_model_destroy(l.model);
   learn(1, &l);
+  l.reference[1].r2 = NAN; /* what could not be read back */
+  CHECK_STATUS(tsanom_runs_model_save("m", &l.data, &exec), TSANOM_E_FORMAT);
+  cr_assert(strstr(fault.text, "threads[1].r2"), "%s", fault.text);
+  tsanom_hsa_model_destroy(l.model);
+  learn(1, &l);
+  l.reference[1].run = TSANOM_NONE;
+  CHECK_STATUS(tsanom_runs_model_save("m", &l.data, &exec), TSANOM_E_FORMAT);
+  cr_assert(access("m", F_OK) != 0);
+  tsanom_hsa_model_destroy(l.model);
+  learn(1, &l);
   CHECK_STATUS(tsanom_runs_model_save(directory, &l.data, &exec), TSANOM_E_IO);
   cr_assert(strcmp(fault.file, directory) == 0 && strstr(fault.text, "directory"));
   tsanom_runs_model *model = NULL;
