@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "run.h"
@@ -89,4 +90,27 @@ Test(utf8, the_first_wrong_character_is_reported) {
     }
   }
   cr_assert(wrong > TRIALS / 4 && wrong < TRIALS - TRIALS / 8);
+}
+
+/* Wherever the output is divided into pieces, a terminal gets text without control characters. */
+Test(utf8, no_control_character_reaches_a_terminal) {
+  enum { PHASES = 8, TIMES = 6000 };
+  for (int phase = 0; phase < PHASES; phase++) {
+    FILE *file = fopen("c1.json", "w");
+    cr_assert(file &&
+              fprintf(file, "{\"regions\":[{\"name\":\"%.*s", phase, "abcdefgh") > 0);
+    for (int i = 0; i < TIMES; i++) (void)fputs("\xc2\x9bxy", file);
+    cr_assert(fputs("\"}],\"time\":[[1.0],[2.0]]}\n", file) >= 0 && fclose(file) == 0);
+    int terminal = open_terminal(), turned = 0;
+    shell_ok("tsanom similar c1.json >%s 2>&1 &", ptsname(terminal));
+    const char *text = read_terminal(terminal);
+    for (size_t at = 0, length = strlen(text), step; at < length; at += step) {
+      step = character((const unsigned char *)text + at, length - at);
+      cr_assert(step, "%d: %zu", phase, at);
+      unsigned char first = (unsigned char)text[at], second = (unsigned char)text[at + 1];
+      cr_assert(first != 0xc2 || second >= 0xa0, "%d: %zu", phase, at);
+      turned += first == 0xc2 && second == 0xbf;
+    }
+    cr_assert(turned >= TIMES, "%d: %d", phase, turned);
+  }
 }

@@ -65,11 +65,18 @@ static void check_standard_output(void) {
   _exit(EXIT_INPUT);
 }
 
-/* The printer of a stream whose reader is a terminal. A file can contain names that are
- * commands to a terminal (ESC ] 0 ; sets its title), also as U+0080 to U+009F, which are
- * C2 80 to C2 9F in UTF-8: each byte of these is printed as a question mark. */
-static ssize_t print_harmless(void *descriptor, const char *text, size_t length) {
-  enum { PIECE = 1024 };
+/* A stream whose reader is a terminal. */
+typedef struct {
+  int descriptor;
+  unsigned char last; /* byte that was printed */
+} guarded_stream;
+
+/* Its printer. A file can contain names that are commands to a terminal (ESC ] 0 ; sets its title):
+ * each such byte is printed as a question mark. So are U+0080 to U+009F, which are C2 80 to C2 9F
+ * in UTF-8, as the one that is turned over: C2 BF. */
+static ssize_t print_harmless(void *stream, const char *text, size_t length) {
+  enum { PIECE = 1024, TURNED = 0xbf };
+  guarded_stream *s = stream;
   char piece[PIECE];
   size_t done = 0;
   remove_bar();
@@ -77,22 +84,21 @@ static ssize_t print_harmless(void *descriptor, const char *text, size_t length)
     size_t count = length - done < PIECE ? length - done : PIECE;
     for (size_t i = 0; i < count; i++) {
       unsigned char c = (unsigned char)text[done + i];
-      unsigned char last = done + i ? (unsigned char)text[done + i - 1] : 0;
-      bool control =
-          (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f || (last == 0xc2 && c < 0xa0);
-      piece[i] = control ? '?' : (char)c;
+      bool is_control = (c < 0x20 && c != '\n' && c != '\t') || c == 0x7f;
+      bool is_second = s->last == 0xc2 && c >= 0x80 && c < 0xa0;
+      piece[i] = (char)(is_control ? '?' : is_second ? TURNED : c);
+      s->last = c;
     }
-    size_t put = write_all(*(const int *)descriptor, piece, count);
+    size_t put = write_all(s->descriptor, piece, count);
     done += put;
     if (put < count) break;
   }
   return done ? (ssize_t)done : -1;
 }
 
-static void guard_terminal(FILE **stream, const int *descriptor, int mode) {
-  if (!isatty(*descriptor)) return;
-  FILE *guarded = fopencookie((void *)descriptor, "w",
-                              (cookie_io_functions_t){.write = print_harmless});
+static void guard_terminal(FILE **stream, guarded_stream *own, int mode) {
+  if (!isatty(own->descriptor)) return;
+  FILE *guarded = fopencookie(own, "w", (cookie_io_functions_t){.write = print_harmless});
   if (!guarded) return;
   (void)setvbuf(guarded, NULL, mode, BUFSIZ);
   *stream = guarded;
@@ -105,7 +111,7 @@ void print_terminal_code(const char *code) {
 }
 
 void prepare_output(void) {
-  static const int output = STDOUT_FILENO, messages = STDERR_FILENO;
+  static guarded_stream output = {STDOUT_FILENO, 0}, messages = {STDERR_FILENO, 0};
   hold_standard_descriptors();
   guard_terminal(&stdout, &output, _IOLBF);
   guard_terminal(&stderr, &messages, _IOLBF);
