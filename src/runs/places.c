@@ -175,8 +175,8 @@ static tsanom_status take_line(tsn_places *places, const tsn_source *source, cha
                   number < TSN_REGIONS_PLACES_MAX - 1 && find_place(places, text, &place);
   if (!is_place) {
     return tsn_source_fault(source, TSANOM_E_FORMAT, places->offset_seen,
-                            "line %zu does not describe place %zu: its number, rf, rc, "
-                            "sf or sc, its address, and its module%s are expected",
+                            "line %zu does not describe place %zu: its number, its kind "
+                            "such as rf, its address, and its module%s are expected",
                             expected + 2, expected,
                             places->has_identities ? " (identity and path)" : "");
   }

@@ -110,6 +110,12 @@ Test(main_loop, a_baseline_is_the_same_program_at_any_path) {
                  "nosuch is neither a run nor a number of threads");
 }
 
+Test(main_loop, options_that_have_no_meaning_are_rejected) {
+  write_run("run", "/a", PLACES, 0);
+  CHECK_REJECTED(tsanom("period run --active --loop a+0x10"), 2, "--loop is for a run");
+  CHECK_REJECTED(tsanom("period run --column x"), 2, "--column is for a file");
+}
+
 Test(main_loop, no_samples_have_no_picture) {
   write_run("run", "/a", PLACES, 0);
   tsanom_ok("period run --active --interval 1e9");

@@ -257,5 +257,7 @@ Test(command_period, reports_that_the_limit_binds) {
   CHECK_PRINTS(tsanom("period noisy.txt --max-period 25"), "segments: 0-999 by 25");
   CHECK_PRINTS(tsanom("period noisy.txt --max-period 400"), "periods up to 250\n");
   check_status(tsanom("period noisy.txt --max-period 24 --window 23"), 2);
+  CHECK_REJECTED(tsanom("period noisy.txt --max-period 401 --depth 0.5"), 3,
+                 "--max-period: at most the --window, by default 400 samples");
   check_status(tsanom("period noisy.txt --active"), 2);
 }

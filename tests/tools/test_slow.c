@@ -233,6 +233,29 @@ Test(command_slow, small_levels_are_not_reported) {
   (void)find(small, 0);
 }
 
+/* A rank: its beats, and none of its events. */
+static void write_rank(const char *path, uint32_t beats) {
+  char name[64];
+  cr_assert(tsanom_heartbeat_init(path, 1, NULL, NULL) == TSANOM_OK);
+  for (uint32_t i = 0; i < beats; i++)
+    cr_assert(tsanom_heartbeat_beat(0, i) == TSANOM_OK);
+  cr_assert(tsanom_heartbeat_finish() == TSANOM_OK);
+  (void)snprintf(name, sizeof name, "%s/regions", path);
+  shell_ok("mkdir -p %s", name);
+  (void)snprintf(name, sizeof name, "%s/regions/places.tsv", path);
+  write_text(name, "tsanom places 3\n");
+}
+
+Test(command_slow, ranks_without_iterations_are_passed_over) {
+  shell_ok("mkdir job");
+  write_text("job/ranks.tsv", "tsanom ranks 1\nsize\t3\njob\t-\n");
+  write_rank("job/rank.0", 0);
+  write_rank("job/rank.2", 5);
+  check_status(tsanom("slow job"), 3);
+  write_rank("job/rank.1", 1000);
+  tsanom_ok("slow job");
+}
+
 Test(command_slow, runs_that_do_not_suffice_are_rejected) {
   write_text("r.csv", "thread,time\n0,1\n0,2\n0,3\n");
   CHECK_REJECTED(tsanom("slow r.csv"), 3, "r.csv", "3; at least 21");

@@ -265,7 +265,10 @@ static void check_end(struct argp_state *state, void *request_) {
   size_t most = r->stream.events ? (size_t)TSANOM_DPD_WINDOW_MAX / 4 : (size_t)1 << 20;
   if (r->stream.window > most) argp_error(state, "--window: at most %zu samples", most);
   const period_request *s = &r->stream;
-  if (s->loop && !is_run) argp_error(state, "--loop is for a run");
+  if (s->loop && (!is_run || r->active)) {
+    argp_error(state, "--loop is for a run, without --active");
+  }
+  if (s->column && is_run) argp_error(state, "--column is for a file");
   if (s->events && (s->depth > 0 || s->adapt)) {
     argp_error(state, "--depth and --adapt are for values, not for --events");
   }

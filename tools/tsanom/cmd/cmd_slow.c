@@ -8,33 +8,37 @@
 #include "rows.h"
 #include "summary.h"
 
-/* Those of a process, which must have iterations. */
+/* Those of a process; 1: it has too few iterations, as *why says. */
 static int read_slow(const char *path, int32_t rank, const tsanom_exec *exec, int salvage,
                      run_summary *s, failure *why) {
   tsanom_runs_info info;
   uint64_t before = s->about.searched;
   if (summary_add_process(path, rank, NULL, exec, salvage, &info, s, why)) return -1;
   size_t most = beats_most(&s->b);
-  if (s->b.no_iterations || !most) return fail(why, NO_ITERATIONS, file_title(path));
-  if (s->about.searched > before) return 0;
-  return fail(why, "%s: too few iterations: %zu; at least 21 are needed",
-              file_title(path), most);
+  if (!s->b.no_iterations && s->about.searched > before) return 0;
+  if (s->b.no_iterations || !most) {
+    (void)fail(why, NO_ITERATIONS, file_title(path));
+  } else {
+    (void)fail(why, "%s: too few iterations: %zu; at least 21 are needed",
+               file_title(path), most);
+  }
+  return 1;
 }
 
-/* Slow iterations of a run, or of all ranks of a job. */
+/* Slow iterations of a run, or of the ranks of a job, of which one must have iterations. */
 static int summary_read_slow(const char *path, const tsanom_exec *exec, int salvage,
                              run_summary *s, failure *why) {
   int32_t *ranks;
   size_t count;
   if (run_ranks(path, &ranks, &count, why)) return -1;
   int failed = count ? 0 : read_slow(path, -1, exec, salvage, s, why);
-  for (size_t i = 0; i < count && !failed; i++) {
+  for (size_t i = 0; i < count && failed >= 0; i++) {
     char *own = run_rank_path(path, ranks[i]);
     failed = read_slow(own, ranks[i], exec, salvage, s, why);
     free(own);
   }
   free(ranks);
-  return failed;
+  return failed > 0 && s->about.searched ? 0 : failed;
 }
 
 /* Whether there are slow iterations that neither a slower processor nor what ran beside the

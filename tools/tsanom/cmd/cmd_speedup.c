@@ -503,7 +503,7 @@ static int feed(const speedup_request *r, tsanom_speedup *analyzer, speedup_resu
     status = tsanom_speedup_finish(analyzer);
   }
   if (status < 0) return fail_status(why, r->shared.argument[0], status);
-  a->lost = tsanom_speedup_loops(analyzer, NULL, 0, &a->loops) == TSANOM_PARTIAL;
+  (void)tsanom_speedup_loops(analyzer, NULL, 0, &a->loops);
   a->loop = allocate(a->loops + 1, sizeof *a->loop);
   a->lost = tsanom_speedup_loops(analyzer, a->loop + 1, a->loops, &a->loops) != TSANOM_OK;
   a->prediction = (tsanom_speedup_prediction){.struct_size = sizeof a->prediction};

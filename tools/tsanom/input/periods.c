@@ -85,6 +85,10 @@ static int open_values(periods *p, const period_request *r, failure *why) {
   }
   tsanom_dpd_value_options_init(&options, sizeof options);
   if (r->window) options.window = r->window;
+  if (r->max_period > options.window) {
+    return fail(why, "--max-period: at most the --window, by default %zu samples",
+                options.window);
+  }
   options.max_period = r->max_period ? r->max_period : (options.window + 3) / 4;
   if (r->depth > 0) {
     options.depth = r->depth;
