@@ -213,12 +213,77 @@ Test(record_programs, programs_that_cannot_be_recorded_are_reported) {
              "extern int MPI_Init(int *, char ***) __attribute__((weak));\n"
              "int main(void) { return MPI_Init ? MPI_Init(0, 0) : 0; }\n");
   shell_ok("gcc weak.c -o weak && ./weak");
-  CHECK_REJECTED(tsanom("record -o run -- ./weak"), 3, "which the recorder defines");
+  CHECK_REJECTED(tsanom("record -o run -- ./weak"), 3, "there is MPI_Init, which");
+  write_text("asks.c",
+             "extern void __kmpc_barrier(void *, int) __attribute__((weak));\n"
+             "extern void GOMP_barrier(void) __attribute__((weak));\n"
+             "int main(void) { return __kmpc_barrier ? 1 : GOMP_barrier ? 2 : 3; }\n");
+  shell_ok("gcc asks.c -o asks");
+  CHECK_REJECTED(tsanom("record -o run -- ./asks"), 3, "which the recorder defines");
+  if (shell("gcc -fopenmp -Wl,--no-as-needed asks.c -o asks && ./asks") == 2) {
+    CHECK_REJECTED(tsanom("record -o run -- ./asks"), 3,
+                   "there is __kmpc_barrier, which");
+  }
   if (shell("gcc -static t.c -o t 2>/dev/null") == 0) {
     CHECK_REJECTED(tsanom("record -o run -- ./t"), 3, "statically");
   }
   if (shell("gcc -m32 -nostdlib -shared t.c -o t 2>/dev/null") != 0) return;
   CHECK_REJECTED(tsanom("record -o run -- ./t"), 3, "a program of 32 bits");
+}
+
+/* What a program defines for its plugins is nothing that it uses. */
+Test(record_programs, names_that_a_program_defines_are_its_own) {
+  write_text("own.c",
+             "int use_MPI_count, GOMP_parallels, MPI_Unknown;\n"
+             "int dlopen_count;\nint fork(void) { return 4; }\n"
+             "int main(void) { return fork(); }\n");
+  shell_ok("gcc -rdynamic own.c -o own");
+  outcome o = tsanom("record -o run -- ./own");
+  cr_assert(o.status == 4 && !*o.err, "%s", o.err);
+  cr_assert(strstr(o.announced, "the program uses neither"), "%s", o.announced);
+}
+
+/* A directory of each, though they begin at the same time. */
+Test(record_programs, programs_without_a_directory_do_not_share_one) {
+  enum { PROGRAMS = 4 };
+  shell_ok(
+      "for i in 1 2 3 4; do tsanom record -- sh -c 'sleep 0.3' 2>/dev/null & done; wait");
+  for (int i = 1; i <= PROGRAMS; i++) {
+    char path[32] = "sh.run";
+    if (i > 1) (void)snprintf(path, sizeof path, "sh.run-%d", i);
+    cr_assert(info_of(path).state == TSANOM_RUN_FINISHED, "%s", path);
+  }
+  CHECK_REJECTED(tsanom("record -- ./missing"), 3, "./missing");
+  cr_assert(access("missing.run", F_OK) != 0);
+}
+
+/* Messages of the first stay, which is in RUN/program. */
+Test(record_programs, a_second_program_does_not_take_the_messages_of_the_first) {
+  shell_ok(
+      "tsanom record -o run -- sh -c 'sleep 0.5; timeout 5 sh -c \"i=0; while [ "
+      "\\$i -lt 50000 ]; do i=\\$((i+1)); done\"' 2>/dev/null & sleep 0.2; ls -i "
+      "run/messages >first; tsanom record -o run -- true 2>/dev/null; ls -i "
+      "run/messages >second; wait; cmp first second");
+}
+
+/* Those of an earlier run would be taken for those of the new one. */
+Test(record_programs, a_run_of_which_only_events_are_left_is_not_written_again) {
+  if (!build_program("gcc", "loop")) return;
+  check_status(tsanom("record -o run -- ./loop 30"), 5);
+  shell_ok("rm run/heartbeat.*");
+  CHECK_REJECTED(tsanom("record -o run -- true"), 3, "run: contains a run already");
+}
+
+/* A driver that records what it starts may be recorded itself. */
+Test(record_programs, options_are_those_of_the_inner_command) {
+  if (!build_program("gcc", "loop")) return;
+  shell_ok(
+      "tsanom record -o out --label of=outer --beat-at time -- sh -c 'tsanom record "
+      "-o in -- ./loop 30; test $? -eq 5' >text 2>&1 && test -e out/regions/labels "
+      "&& ! test -e in/regions/labels");
+  json_t *r = tsanom_json("speedup in --json");
+  cr_assert(number_of(first_region(r), "iterations") == 30);
+  cr_assert(beats_of("in", 0) >= 29, "%g", beats_of("in", 0));
 }
 
 static char asked[256];

@@ -6,7 +6,8 @@
  *   PT_DYNAMIC -> DT_STRTAB, an address, which PT_LOAD maps to a position in the file
  *              -> DT_NEEDED, positions in the string table
  *
- * Sections are not used, because stripped programs may lack them. */
+ * Only the section of the dynamic symbols says how many there are. A program without one may
+ * start others. */
 #include "linkage.h"
 
 #include <elf.h>
@@ -93,49 +94,84 @@ static void print_needed(int file, const Elf64_Dyn *entry, size_t entries,
   }
 }
 
-/* What is known by the names of all symbols that the program imports, which the string table
- * has: whether one loads a library, or starts a program or process; functions of MPI. */
-static void read_names(int file, uint64_t strings, uint64_t bytes, program_link *link) {
+/* A part of a file; NULL: it cannot be read. */
+static void *read_part(int file, uint64_t offset, uint64_t bytes) {
+  char *part = bytes < LONGEST_STRINGS ? malloc((size_t)bytes + 1) : NULL;
+  if (part && read_at(file, part, (size_t)bytes, offset)) {
+    part[bytes] = '\0';
+    return part;
+  }
+  free(part);
+  return NULL;
+}
+
+/* A symbol of a file, for each of them: `context` is of the caller. */
+typedef void symbol_visitor(const Elf64_Sym *symbol, const char *name, void *context);
+
+/* Visits the symbols that the loader sees. Returns whether there is a table of them. */
+static int visit_symbols(int file, const Elf64_Ehdr *head, symbol_visitor *visit,
+                         void *context) {
+  uint64_t sections = head->e_shentsize == sizeof(Elf64_Shdr) ? head->e_shnum : 0;
+  Elf64_Shdr *section = read_part(file, head->e_shoff, sections * sizeof *section);
+  uint64_t at = 0;
+  while (section && at < sections && section[at].sh_type != SHT_DYNSYM) at++;
+  int is_found = section && at < sections && section[at].sh_link < sections;
+  const Elf64_Shdr *strings = is_found ? &section[section[at].sh_link] : NULL;
+  Elf64_Sym *symbol =
+      is_found ? read_part(file, section[at].sh_offset, section[at].sh_size) : NULL;
+  char *name = is_found ? read_part(file, strings->sh_offset, strings->sh_size) : NULL;
+  for (uint64_t i = 0; symbol && name && i < section[at].sh_size / sizeof *symbol; i++) {
+    if (symbol[i].st_name < strings->sh_size) {
+      visit(&symbol[i], name + symbol[i].st_name, context);
+    }
+  }
+  is_found = symbol && name;
+  free(name);
+  free(symbol);
+  free(section);
+  return is_found;
+}
+
+static void append(char *text, size_t bytes, const char *between, const char *word) {
+  size_t length = strlen(text);
+  (void)snprintf(text + length, bytes - length, "%s%s", length ? between : "", word);
+}
+
+/* What is known by the names of the symbols that the program imports: whether one loads a
+ * library, or starts a program or process; functions of MPI; what it only asks for. */
+static void note_import(const Elf64_Sym *symbol, const char *name, void *found) {
   enum { LOADING = 2 };
   static const char *const functions[] = {
       "dlopen",  "dlmopen", "execv",  "execve",      "execvp",
       "execvpe", "execl",   "execlp", "posix_spawn", "posix_spawnp",
       "system",  "popen",   "fork",   "vfork",       "daemon"};
-  char *table = bytes < LONGEST_STRINGS ? malloc((size_t)bytes + 1) : NULL;
-  size_t length = 0;
-  if (table && read_at(file, table, (size_t)bytes, strings)) {
-    table[bytes] = '\0';
-    for (size_t at = 0; at < bytes; at += strlen(table + at) + 1) {
-      link->has_names |= strstr(table + at, "MPI_") || !strncmp(table + at, "GOMP_", 5) ||
-                         !strncmp(table + at, "__kmpc_", 7);
-      for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-        *(i < LOADING ? &link->may_load : &link->may_start) |=
-            !strcmp(table + at, functions[i]);
-      }
-      if (!is_unknown_mpi(table + at) || length >= sizeof link->unknown_mpi) continue;
-      int added = snprintf(link->unknown_mpi + length, sizeof link->unknown_mpi - length,
-                           "%s%s", length ? ", " : "", table + at);
-      if (added > 0) length += (size_t)added;
-    }
+  program_link *link = found;
+  if (symbol->st_shndx != SHN_UNDEF) return;
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+    *(i < LOADING ? &link->may_load : &link->may_start) |= !strcmp(name, functions[i]);
   }
-  free(table);
+  if (is_unknown_mpi(name)) {
+    append(link->unknown_mpi, sizeof link->unknown_mpi, ", ", name);
+  }
+  if (ELF64_ST_BIND(symbol->st_info) == STB_WEAK &&
+      (!strncmp(name, "MPI_", 4) || !strncmp(name, "GOMP_", 5) ||
+       !strncmp(name, "__kmpc_", 7))) {
+    append(link->asked, sizeof link->asked, "\n", name);
+  }
 }
 
-/* The names of the needed libraries, and whether the program may load others or start
- * programs. Entries of the dynamic section end at DT_NULL. */
+/* The names of the needed libraries. Entries of the dynamic section end at DT_NULL. */
 static void read_dynamic(int file, const Elf64_Phdr *segment, int segments,
                          const Elf64_Phdr *dynamic, program_link *found) {
   if (dynamic->p_filesz > LONGEST_DYNAMIC) return;
   size_t entries = (size_t)dynamic->p_filesz / sizeof(Elf64_Dyn), bytes = 0;
   Elf64_Dyn *entry = malloc(entries * sizeof *entry + 1);
-  uint64_t strings = 0, string_bytes = 0;
+  uint64_t strings = 0;
   if (entry && read_at(file, entry, entries * sizeof *entry, dynamic->p_offset)) {
     for (size_t i = 0; i < entries && entry[i].d_tag != DT_NULL; i++) {
       if (entry[i].d_tag == DT_STRTAB)
         strings = position_of(segment, segments, entry[i].d_un.d_ptr);
-      if (entry[i].d_tag == DT_STRSZ) string_bytes = entry[i].d_un.d_val;
     }
-    read_names(file, strings, string_bytes, found);
     FILE *out = strings ? open_memstream(&found->needed, &bytes) : NULL;
     if (out) {
       print_needed(file, entry, entries, strings, out);
@@ -161,6 +197,11 @@ static void read_segments(int file, const Elf64_Phdr *segment, int segments,
   }
 }
 
+static int is_elf64(const Elf64_Ehdr *head) {
+  return memcmp(head->e_ident, ELFMAG, SELFMAG) == 0 &&
+         head->e_ident[EI_CLASS] == ELFCLASS64;
+}
+
 /* LINKAGE_UNKNOWN for what is not an ELF file, such as a script: its interpreter may use
  * OpenMP. */
 void read_link(const char *path, program_link *found) {
@@ -172,15 +213,37 @@ void read_link(const char *path, program_link *found) {
       head.e_ident[EI_CLASS] == ELFCLASS32) {
     found->linkage = LINKAGE_32_BIT;
   }
-  if (read_at(file, &head, sizeof head, 0) &&
-      memcmp(head.e_ident, ELFMAG, SELFMAG) == 0 &&
-      head.e_ident[EI_CLASS] == ELFCLASS64 && head.e_phentsize == sizeof(Elf64_Phdr)) {
+  if (read_at(file, &head, sizeof head, 0) && is_elf64(&head) &&
+      head.e_phentsize == sizeof(Elf64_Phdr)) {
     size_t bytes = head.e_phnum * sizeof(Elf64_Phdr);
     Elf64_Phdr *segment = malloc(bytes + 1);
     found->linkage = LINKAGE_STATIC;
     if (segment && read_at(file, segment, bytes, head.e_phoff))
       read_segments(file, segment, head.e_phnum, found);
+    if (!visit_symbols(file, &head, note_import, found)) found->may_start = 1;
     free(segment);
   }
   close(file);
+}
+
+typedef struct {
+  const char *name;
+  int is_found;
+} definition;
+
+static void note_definition(const Elf64_Sym *symbol, const char *name, void *wanted) {
+  definition *d = wanted;
+  d->is_found |= symbol->st_shndx != SHN_UNDEF && strcmp(name, d->name) == 0;
+}
+
+int defines(const char *path, const char *name) {
+  definition d = {.name = name};
+  Elf64_Ehdr head;
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  if (read_at(file, &head, sizeof head, 0) && is_elf64(&head)) {
+    (void)visit_symbols(file, &head, note_definition, &d);
+  }
+  close(file);
+  return d.is_found;
 }

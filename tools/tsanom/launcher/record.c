@@ -40,17 +40,18 @@
 
 enum { RUNS_MOST = 100000 };
 
-/* The run directory of a program for which none was given: "PROGRAM.run", with "-2",
+/* Makes the run directory of a program for which none was given: "PROGRAM.run", with "-2",
  * "-3", ... if that exists. All ranks of an MPI program get the first name, and the
- * recorder chooses which of them is recorded. Returns `path`. */
-static const char *default_directory(const char *program, char path[PATH_MAX]) {
+ * recorder chooses which of them is recorded. */
+static const char *default_directory(const char *program) {
+  static char path[PATH_MAX];
   const char *slash = strrchr(program, '/');
   const char *name = slash && slash[1] ? slash + 1 : program;
-  (void)snprintf(path, PATH_MAX, "%s.run", name);
+  (void)snprintf(path, sizeof path, "%s.run", name);
   rank_identity rank;
   if (rank_from_environment(&rank)) return path;
-  for (int i = 2; i < RUNS_MOST && access(path, F_OK) == 0; i++) {
-    (void)snprintf(path, PATH_MAX, "%s.run-%d", name, i);
+  for (int i = 2; i < RUNS_MOST && mkdir(path, 0777) != 0 && errno == EEXIST; i++) {
+    (void)snprintf(path, sizeof path, "%s.run-%d", name, i);
   }
   return path;
 }
@@ -81,6 +82,12 @@ static int is_being_written(const char *directory) {
   return kill((pid_t)run.pid, 0) == 0 || errno == EPERM;
 }
 
+static int has_run_below(const char *directory, const char *name) {
+  char path[PATH_MAX + NAME_MAX];
+  (void)snprintf(path, sizeof path, "%s/%s", directory, name);
+  return ranks_has_run(path);
+}
+
 /* A run that is there already is not written again. A rank has a directory of its own in
  * the run, which must be that of this job. */
 static int check_free(const char *directory, failure *why) {
@@ -101,8 +108,8 @@ static int check_free(const char *directory, failure *why) {
   char of_program[PATH_MAX + sizeof ENVIRONMENT_PLAIN_DIRECTORY];
   (void)snprintf(of_program, sizeof of_program, "%s/" ENVIRONMENT_PLAIN_DIRECTORY,
                  directory);
-  if (!ranks_has_run(file) && (!has_rank || !ranks_has_run(directory)) &&
-      !ranks_has_run(of_program)) {
+  if (!ranks_has_run(file) && !has_run_below(file, TSN_REGIONS_DIRECTORY) &&
+      (!has_rank || !ranks_has_run(directory)) && !ranks_has_run(of_program)) {
     return 0;
   }
   if (!has_rank && (is_being_written(file) || is_being_written(of_program))) return 0;
@@ -140,7 +147,9 @@ static void print_line(const char *directory, int begins) {
 static void announce(const char *directory, int begins) {
   rank_identity own;
   int has_rank = rank_from_environment(&own);
-  int error = tsn_messages_create(directory, !has_rank && !ranks_has_run(directory));
+  int is_new = !has_rank && !ranks_has_run(directory) &&
+               !has_run_below(directory, ENVIRONMENT_PLAIN_DIRECTORY);
+  int error = tsn_messages_create(directory, is_new);
   if (error) {
     warn("%s: no page for messages of the recorder: %s", directory, strerror(error));
   }
@@ -585,16 +594,22 @@ static int runtimes_in(const char *libraries) {
   return found;
 }
 
-/* If the program does not name a runtime itself, its libraries may. The loader lists all
- * that it would load, without running the program; this takes about 1 ms. */
+/* The loader lists all that it would load, one "NAME => PATH (ADDRESS)" per line, without running
+ * the program; this takes about 1 ms. NULL: it cannot. */
+static char *list_libraries(const char *path, program_link *link) {
+  char list[] = "--list", *file = make_text("%s", path);
+  char *libraries = output_of((char *[]){link->loader, list, file, NULL});
+  free(file);
+  return libraries;
+}
+
+/* If the program does not name a runtime itself, its libraries may. */
 static int runtimes_of(const char *path, program_link *link) {
   int found = runtimes_in(link->needed);
   if (found) return found;
-  char list[] = "--list", *file = make_text("%s", path);
-  char *libraries = output_of((char *[]){link->loader, list, file, NULL});
+  char *libraries = list_libraries(path, link);
   /* A loader that cannot list: any. */
   found = libraries ? runtimes_in(libraries) : OPENMP | MPI;
-  free(file);
   free(libraries);
   return found;
 }
@@ -697,23 +712,48 @@ static void warn_of_mpi(const char *path, const char *functions) {
       path, functions);
 }
 
+/* Whether one of the listed libraries has a function. */
+static int is_defined(const char *libraries, const char *name) {
+  static const char before[] = " => ";
+  int is_here = 0;
+  for (const char *path = strstr(libraries, before); path && !is_here;
+       path = strstr(path, before)) {
+    path += strlen(before);
+    const char *end = strstr(path, " (0x");
+    char *file = make_text("%.*s", end ? (int)(end - path) : 0, path);
+    is_here = defines(file, name);
+    free(file);
+  }
+  return is_here;
+}
+
+/* The program would find a function in the recorder that its libraries do not have, and call it. */
+static int check_asked(const char *path, program_link *link, const char *recorder,
+                       failure *why) {
+  char *libraries = *link->asked ? list_libraries(path, link) : NULL;
+  char *name = libraries ? strtok(link->asked, "\n") : NULL;
+  while (name && (!defines(recorder, name) || is_defined(libraries, name))) {
+    name = strtok(NULL, "\n");
+  }
+  free(libraries);
+  if (!name) return 0;
+  return fail(why,
+              "%s: asks whether there is %s, which the recorder defines, and loads no "
+              "library that has it; link a version of MPI or OpenMP that does",
+              path, name);
+}
+
 /* --force and --ompt are for programs whose linkage does not show the runtime, and functions need
  * none: such a run is of the program alone until it comes to what begins another. */
-static int prepare_program(const request *r, const char *path, int *begins,
-                           failure *why) {
+static int prepare_program(const request *r, const char *path, const char *recorder,
+                           int *begins, failure *why) {
   program_link link;
   int is_forced = r->force || r->functions || r->ompt;
   read_link(path, &link);
   int status = is_forced ? 0 : check_linkage(path, &link, why);
   link.may_start |= is_forced;
   *begins = status ? 0 : what_begins(path, &link);
-  if (*begins == ENVIRONMENT_PLAIN && link.has_names) {
-    status =
-        fail(why,
-             "%s: asks whether there are functions of MPI or OpenMP, which the recorder "
-             "defines, and loads no library that has them; link one of these libraries",
-             path);
-  }
+  if (!status && !is_forced) status = check_asked(path, &link, recorder, why);
   if (!status) allow_sanitizer(link.needed);
   if (!status && *link.unknown_mpi) warn_of_mpi(path, link.unknown_mpi);
   free(link.needed);
@@ -731,20 +771,24 @@ static void find_sampler(void) {
 }
 
 /* The variables of the run are set last, when everything is checked. */
-static int prepare(const request *r, int *begins, failure *why) {
+static int prepare(request *r, int *begins, failure *why) {
   char program[PATH_MAX], library[PATH_MAX], directory[PATH_MAX], loop[LOOP_BYTES];
   if (find_program(r->shared.argument[0], program, why) ||
-      find_library(r->ompt, library, why) || prepare_program(r, program, begins, why) ||
-      (r->loop && !r->by_time && find_loop(program, r->loop, loop, why)) ||
-      check_directory(r->directory, directory, why)) {
+      find_library(r->ompt, library, why) ||
+      prepare_program(r, program, library, begins, why) ||
+      (r->loop && !r->by_time && find_loop(program, r->loop, loop, why))) {
     return -1;
   }
+  if (!r->directory) r->directory = default_directory(r->shared.argument[0]);
+  if (check_directory(r->directory, directory, why)) return -1;
   join_variable("LD_PRELOAD", library, 0);
   warn_if_privileged(program);
   warn_if_environment_is_cleared(r->shared.argument);
   warn_of_metrics(r->metrics);
   find_sampler();
   setenv(ENVIRONMENT_RUN, directory, 1);
+  unsetenv(ENVIRONMENT_LOOP);
+  unsetenv(ENVIRONMENT_LABELS);
   if (r->by_time || (*begins == ENVIRONMENT_PLAIN && !r->loop)) {
     setenv(ENVIRONMENT_LOOP, ENVIRONMENT_LOOP_TIME, 1);
   } else if (r->loop) {
@@ -772,10 +816,8 @@ int command_record(int argc, char **argv) {
   request r = {.events = ENVIRONMENT_EVENTS_DEFAULT};
   failure why;
   int begins;
-  char directory[PATH_MAX];
   parse_rows(&command_line, NULL, 0, argc, argv, &r);
   char **program = r.shared.argument;
-  if (!r.directory) r.directory = default_directory(program[0], directory);
   if (prepare(&r, &begins, &why)) return report_failure(&why);
   announce(r.directory, begins);
   execvp(program[0], program);
