@@ -302,6 +302,11 @@ static tsn_stream *take_stream(tsn_channel *channel, int32_t thread,
     tsn_stream *stream = find_stream(channel, thread);
     if (stream) return stream;
     enter(TSN_IN_SEARCH);
+    *status = atomic_load_explicit(&channel->refusal, memory_order_relaxed);
+    if (*status < 0 && !tsn_is_retry(atomic_load(&channel->lost))) {
+      atomic_fetch_add(&channel->lost, 1);
+      return NULL;
+    }
     *status = tsn_channel_add_stream(channel, thread);
     if (*status < 0) return NULL;
   }

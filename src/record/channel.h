@@ -168,6 +168,7 @@ typedef struct {
   _Atomic uint32_t streams;
   /* Beats of threads without a stream. The header has why the first one has none. */
   _Atomic uint64_t lost;
+  _Atomic int32_t refusal; /* why the latest stream could not be made; 0: it was */
   int32_t clock;
   tsn_helper grower;
   tsn_vital vital;
@@ -282,6 +283,8 @@ void tsn_storage_remove_file(tsn_channel *channel, tsn_file *file, const char *n
  * Afterwards the invariant limit <= min(backed, current.end) holds again. False: this
  * beat finds no space. */
 bool tsn_raise_limit(tsn_channel *channel, tsn_stream *stream);
+/* Whether to ask the system again after that number of beats that were dropped or lost. */
+bool tsn_is_retry(uint64_t dropped);
 /* Count a beat that found no space. */
 void tsn_drop_beat(tsn_channel *channel, tsn_stream *stream);
 /* Start the thread that backs streams ahead of their beats. */

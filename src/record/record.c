@@ -377,6 +377,7 @@ tsanom_status tsn_channel_add_stream(tsn_channel *channel, int32_t announced) {
     channel->header.streams = streams + 1;
     (void)write_run_file(channel);
   }
+  atomic_store_explicit(&channel->refusal, status, memory_order_relaxed);
   if (status < 0 && status != TSANOM_E_STATE) note_lost(channel, error);
   tsn_channel_unlock(channel, &guard);
   return status;
@@ -445,6 +446,7 @@ static tsanom_status create_files(tsn_channel *channel, int32_t threads,
   }
   atomic_store_explicit(&channel->streams, 0, memory_order_relaxed);
   atomic_store_explicit(&channel->lost, 0, memory_order_relaxed);
+  atomic_store_explicit(&channel->refusal, 0, memory_order_relaxed);
   describe_run(channel, threads, options);
   channel->header.latest = channel->header.first;
   channel->header.latest.ticks++;

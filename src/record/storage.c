@@ -417,11 +417,10 @@ static uint64_t next_calibration(uint64_t index) {
   return index < FIRST ? FIRST : 4 * index;
 }
 
-/* Whether to ask for space again after that number of drops: soon after the first
- * failure, which may have been a passing one, then less and less often, at powers of two
- * and each 65536. So a full disk costs few system calls, and recording resumes when
+/* Soon after the first failure, which may have been a passing one, then less and less often, at
+ * powers of two and each 65536. So a full disk costs few system calls, and recording resumes when
  * space is freed. */
-static bool is_retry(uint64_t dropped) {
+bool tsn_is_retry(uint64_t dropped) {
   return (dropped & (dropped - 1)) == 0 || dropped % TSN_GROW_STEP == 0;
 }
 
@@ -437,7 +436,7 @@ bool tsn_raise_limit(tsn_channel *channel, tsn_stream *stream) {
   uint64_t backed = atomic_load_explicit(&stream->backed, memory_order_acquire);
   if (backed == index) {
     uint64_t dropped = atomic_load_explicit(&stream->dropped, memory_order_relaxed);
-    bool retry = !channel->grower.runs && is_retry(dropped);
+    bool retry = !channel->grower.runs && tsn_is_retry(dropped);
     if (atomic_load_explicit(&stream->exhausted, memory_order_relaxed) && !retry) {
       return false;
     }
@@ -459,7 +458,7 @@ bool tsn_raise_limit(tsn_channel *channel, tsn_stream *stream) {
 void tsn_drop_beat(tsn_channel *channel, tsn_stream *stream) {
   uint64_t dropped = atomic_fetch_add(&stream->dropped, 1);
   tsn_guard guard;
-  if (channel->grower.runs || !is_retry(dropped)) return;
+  if (channel->grower.runs || !tsn_is_retry(dropped)) return;
   tsn_guard_enter(&guard);
   lock_stream(stream);
   (void)write_running_header(channel, stream);

@@ -183,6 +183,55 @@ Test(failing_calls, with_a_helper, .timeout = 240) {
   sweep_all("madvise", EINVAL);
 }
 
+enum { LOST = 20000, NEXT_TRY = 65536 };
+
+/* Beats of a thread without a stream, while none can be made, and until it has one. The system
+ * is asked less and less often. */
+static int beat_without_a_stream(void) {
+  enum { MOST_CALLS = 300 }; /* of 20000 beats */
+  tsanom_record_options options;
+  (void)tsanom_record_options_init(&options, sizeof options);
+  options.helper = helper;
+  if (tsanom_heartbeat_init(path, 1, &options, NULL) != TSANOM_OK) return 1;
+  plan.armed = true;
+  for (uint32_t i = 0; i < LOST; i++) {
+    if (tsanom_heartbeat_beat(1, i) != TSANOM_E_IO) return 2;
+  }
+  plan.armed = false;
+  if (*calls_seen > MOST_CALLS) return 3;
+  uint32_t more = 0;
+  while (more <= NEXT_TRY && tsanom_heartbeat_beat(1, more) != TSANOM_OK) more++;
+  if (more > NEXT_TRY) return 4;
+  counts->rejected = LOST + more;
+  if (tsanom_heartbeat_beat(1, more + 1) != TSANOM_OK) return 5;
+  return tsanom_heartbeat_finish() == TSANOM_PARTIAL ? 0 : 6;
+}
+
+Test(failing_calls, a_thread_without_a_stream) {
+  static const char *const names[] = {"openat", "fallocate", "mmap"};
+  static const int32_t helpers[] = {TSANOM_RECORD_HELPER_NONE,
+                                    TSANOM_RECORD_HELPER_THREAD};
+  calls_seen = mmap(NULL, sizeof *calls_seen, PROT_READ | PROT_WRITE,
+                    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  for (size_t i = 0; i < 2 * sizeof names / sizeof *names; i++) {
+    make_directory();
+    plan.name = names[i / 2];
+    plan.error = ENOSPC;
+    plan.times = INT_MAX;
+    helper = helpers[i % 2];
+    (void)snprintf(path, sizeof path, "%s/run", directory);
+    counts = new_counts();
+    int status = in_child(beat_without_a_stream);
+    cr_assert(status == 0, "%s, helper %d: ended with %#x after %d calls", plan.name,
+              helper, (unsigned)status, *calls_seen);
+    tsanom_runs *run = open_run(path);
+    cr_assert(describe(run).beats == 2 &&
+              describe(run).beats_dropped == counts->rejected);
+    tsanom_runs_destroy(run);
+    remove_directory();
+  }
+}
+
 /* What cannot be read is not known, and the run says that nothing sampled it. */
 Test(failing_calls, without_proc) {
   make_directory();

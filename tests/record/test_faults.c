@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the emitter stands: being killed, forks, full disks, bad directories. */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -21,6 +22,7 @@
 #include "support/check.h"
 #include "support/random.h"
 #include "support/run_directory.h"
+#include "support/sanitized.h"
 #include "support/skip.h"
 
 TestSuite(heartbeat_faults, .init = make_directory, .fini = remove_directory);
@@ -241,6 +243,88 @@ Test(heartbeat_faults, finish_may_come_while_threads_beat) {
   }
   stop = 1;
   for (int i = 0; i < 3; i++) pthread_join(beater[i], NULL);
+}
+
+static void *beat_as_new_threads(void *argument) {
+  for (int32_t thread = (int32_t)(intptr_t)argument; !stop; thread += 2) {
+    (void)tsanom_heartbeat_beat(thread, 0);
+  }
+  return NULL;
+}
+
+/* The lock of a thread that makes a stream is not taken for good in a child that is forked
+ * meanwhile. */
+Test(heartbeat_faults, a_child_may_begin_a_run_while_threads_get_streams,
+     .timeout = 120) {
+  enum { FORKS = CASES(200), SECONDS = 20, LONGEST = 3000 /* us */ };
+  char path[DIRECTORY_CAPACITY + 16];
+  pthread_t beater[2];
+  uint64_t seed = 4;
+  if (SANITIZED) return; /* its allocator has locks of its own */
+  (void)snprintf(path, sizeof path, "%s/run", directory);
+  CHECK_STATUS(tsanom_heartbeat_init(path, 1, NULL, NULL), TSANOM_OK);
+  for (intptr_t i = 0; i < 2; i++) {
+    pthread_create(&beater[i], NULL, beat_as_new_threads, (void *)(i + 1));
+  }
+  for (int i = 0; i < FORKS; i++) {
+    int status;
+    (void)usleep((useconds_t)random_between(&seed, 0, LONGEST));
+    pid_t child = fork();
+    if (child == 0) {
+      alarm(SECONDS);
+      (void)snprintf(path, sizeof path, "%s/%d", directory, i);
+      _exit(tsanom_heartbeat_init(path, 1, NULL, NULL) == TSANOM_OK &&
+                    tsanom_heartbeat_finish() == TSANOM_OK
+                ? 0
+                : 1);
+    }
+    cr_assert(waitpid(child, &status, 0) == child && status == 0, "%#x",
+              (unsigned)status);
+  }
+  stop = 1;
+  for (int i = 0; i < 2; i++) pthread_join(beater[i], NULL);
+  (void)tsanom_heartbeat_finish();
+}
+
+/* A program closes all descriptors, as a daemon does, and has files of its own at their numbers. Its
+ * run is elsewhere by then. */
+static int use_descriptors_of_the_recorder(void) {
+  enum { FIRST = 3, MOST = 2048 };
+  char moved[sizeof full_run + 8];
+  struct stat null;
+  tsanom_record_options options;
+  tsanom_record_options_init(&options, sizeof options);
+  options.helper = full_helper;
+  if (tsanom_heartbeat_init(full_run, 1, &options, NULL) != TSANOM_OK) return 1;
+  (void)tsanom_heartbeat_beat(0, 0);
+  struct rlimit limit = {MOST, MOST};
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || stat("/dev/null", &null) != 0) return 2;
+  (void)snprintf(moved, sizeof moved, "%s.moved", full_run);
+  if (rename(full_run, moved) != 0) return 3;
+  for (int file = FIRST; file < MOST; file++) (void)close(file);
+  int first = open("/dev/null", O_RDONLY);
+  for (int file = first + 1; file < MOST; file++) {
+    if (dup2(first, file) != file) return 4;
+  }
+  for (uint32_t i = 0; i < MANY; i++) (void)tsanom_heartbeat_beat(0, i);
+  (void)tsanom_heartbeat_beat(1, 0);
+  (void)tsanom_heartbeat_finish();
+  for (int file = first; file < MOST; file++) {
+    struct stat facts;
+    if (fstat(file, &facts) != 0 || facts.st_rdev != null.st_rdev) return 5;
+  }
+  return rename(moved, full_run);
+}
+
+Test(heartbeat_faults, descriptors_of_the_program_stay_open) {
+  static const int32_t helpers[] = {TSANOM_RECORD_HELPER_NONE,
+                                    TSANOM_RECORD_HELPER_THREAD};
+  for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++) {
+    full_helper = helpers[i];
+    (void)snprintf(full_run, sizeof full_run, "%s/%zu", directory, i);
+    int status = in_child(use_descriptors_of_the_recorder);
+    cr_assert(status == 0, "helper %d: %#x", full_helper, (unsigned)status);
+  }
 }
 
 /* While it goes on, and by a reader that is not its process. */
