@@ -289,8 +289,9 @@ static void put_number(FILE *out, double value) {
   }
   (void)snprintf(text, sizeof text, "%.17g", value);
   size_t whole = strspn(text, "-0123456789");
-  if (text[whole] && text[whole] != 'e') text[whole] = '.';
-  (void)fputs(text, out);
+  size_t point = strcspn(text + whole, "0123456789e");
+  (void)fprintf(out, "%.*s%s%s", (int)whole, text, point ? "." : "",
+                text + whole + point);
 }
 
 /* The separator in front of an element: nothing before the first. */
@@ -384,8 +385,19 @@ static tsanom_status make_directory(const char *path, const tsanom_exec *exec) {
   return tsn_reject_path(exec, "create", path, errno);
 }
 
-/* The row in a new file. Returns 0 or an errno. fclose() is checked, because a full disk
- * may show only when the buffer is written. */
+/* The row as text, which the caller frees; NULL: an errno. */
+static char *print_row(const tsanom_spmd_recorder *r, const tsanom_spmd_row *row,
+                       size_t *bytes) {
+  char *text = NULL;
+  FILE *out = open_memstream(&text, bytes);
+  if (!out) return NULL;
+  put_row(out, r, row);
+  if (fclose(out) == 0) return text;
+  free(text);
+  return NULL;
+}
+
+/* The row in a new file. Returns 0 or an errno. */
 static int write_part(const char *part, const tsanom_spmd_recorder *r,
                       const tsanom_spmd_row *row) {
   tsn_file file;
@@ -394,15 +406,12 @@ static int write_part(const char *part, const tsanom_spmd_recorder *r,
     failed = tsn_file_open(&file, AT_FDCWD, part, O_WRONLY | O_CREAT | O_EXCL);
   }
   if (failed) return failed;
-  FILE *out = fdopen(file.descriptor, "w");
-  if (!out) {
-    failed = errno;
-    tsn_file_close(&file);
-    return failed;
-  }
-  put_row(out, r, row);
-  int error = ferror(out) ? EIO : 0;
-  return fclose(out) != 0 && !error ? errno : error;
+  size_t bytes = 0;
+  char *text = print_row(r, row, &bytes);
+  failed = text ? tsn_file_write(&file, text, bytes, 0) : errno;
+  free(text);
+  tsn_file_close(&file);
+  return failed;
 }
 
 /* The path is shorter than that of the part. In a frame of its own: two paths take more than

@@ -2,10 +2,12 @@
 /* Region recorders as objects: memory, allocator, options, and what each
  * failure reports. */
 #include <limits.h>
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <tsanom/record.h>
 #include <unistd.h>
 
@@ -13,6 +15,7 @@
 #include "support/check.h"
 #include "support/directory.h"
 #include "support/faults.h"
+#include "support/skip.h"
 
 enum { REGIONS = 3, DEPTH = 2, SHIFTS = 70 };
 
@@ -211,6 +214,31 @@ Test(spmd_object, paths_that_are_too_long_are_not_cut) {
   tsanom_spmd_recorder_destroy(r);
 }
 
+/* Two bytes stand for the point in this locale. */
+Test(spmd_object, numbers_have_a_point_whatever_the_locale) {
+  static const char *const metric[] = {"flops"};
+  const double value[] = {0.5, 0.001, -2.5};
+  char directory[DIRECTORY_CAPACITY];
+  tsanom_spmd_recorder *r;
+  tsanom_spmd_row row = good_row();
+  row.metrics = 1;
+  row.metric = metric;
+  row.value = value;
+  cr_assert(new_directory(directory) && chdir(directory) == 0);
+  bool is_there = system("localedef -i ps_AF -f UTF-8 ./ps_AF.UTF-8 2>/dev/null") == 0 &&
+                  setenv("LOCPATH", ".", 1) == 0 && setlocale(LC_ALL, "ps_AF.UTF-8");
+  if (is_there) {
+    CHECK_STATUS(tsanom_spmd_recorder_create(REGIONS, DEPTH, NULL, NULL, &r), TSANOM_OK);
+    use(r);
+    CHECK_STATUS(tsanom_spmd_recorder_write(r, ".", &row, &report.exec), TSANOM_PARTIAL);
+    is_there = system("grep -q '[[]0.5, 0.001, -2.5[]]' spmd/rank-0.json") == 0;
+    tsanom_spmd_recorder_destroy(r);
+    cr_assert(is_there);
+  }
+  cr_assert(system("rm -r \"$PWD\"") == 0);
+  if (!is_there) SKIP_TEST("needs the Debian package locales");
+}
+
 /* The file or directory that cannot be written is in the fault, with the reason. */
 Test(spmd_object, files_are_reported) {
   char directory[DIRECTORY_CAPACITY], path[DIRECTORY_CAPACITY + 32];
@@ -223,7 +251,15 @@ Test(spmd_object, files_are_reported) {
   cr_assert_str_eq(report.fault.file, path);
   cr_assert(strstr(report.fault.text, "No such file or directory"));
   CHECK_FAULT(report, "", TSANOM_NONE, TSANOM_NONE);
+  struct rlimit limit;
+  cr_assert(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+  const struct rlimit small = {.rlim_cur = 100, .rlim_max = limit.rlim_max};
+  cr_assert(setrlimit(RLIMIT_FSIZE, &small) == 0);
+  CHECK_STATUS(tsanom_spmd_recorder_write(r, directory, &row, &report.exec), TSANOM_E_IO);
+  cr_assert(strstr(report.fault.text, "File too large"), "%s", report.fault.text);
+  cr_assert(setrlimit(RLIMIT_FSIZE, &limit) == 0);
   (void)snprintf(path, sizeof path, "%s/spmd", directory);
+  cr_assert(rmdir(path) == 0, "a file was left");
   FILE *file = fopen(path, "w");
   cr_assert(file && fclose(file) == 0);
   (void)snprintf(path, sizeof path, "%s/spmd/rank-0.json", directory);
