@@ -22,8 +22,15 @@ static int open_file(int directory, const char *name, int flags) {
   return (int)syscall(SYS_openat, directory, name, O_RDONLY | O_CLOEXEC | flags, 0);
 }
 
+/* Of a longer file the end, at least 3 KiB of it: a user may be in so many groups that
+ * `status` has all that is asked for behind them. */
 static ssize_t read_file(int file, char text[TEXT]) {
-  return syscall(SYS_pread64, file, text, (size_t)TEXT - 1, 0L, 0L, 0L);
+  enum { STEP = TEXT / 4 };
+  ssize_t count = TEXT - 1;
+  for (long at = 0; count == TEXT - 1; at += STEP) {
+    count = syscall(SYS_pread64, file, text, (size_t)TEXT - 1, at, 0L, 0L);
+  }
+  return count;
 }
 
 void tsn_proc_close(int file) {
@@ -36,7 +43,7 @@ int tsn_proc_open(uint64_t process) {
   return open_file(AT_FDCWD, path, O_DIRECTORY);
 }
 
-/* Read the beginning of a file as a string. A file that is kept open is opened again if
+/* Read a file as a string. A file that is kept open is opened again if
  * the thread it was of has ended. */
 static bool read_text(int directory, const char *name, int *kept, char text[TEXT]) {
   ssize_t count = -1;

@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How long the sampler of vital signs waits: the processor time of a round is set as if
  * it had been used, and the elapsed time is negligible beside it. And what it leaves on a
- * disk that is full. */
+ * disk that is full, and knows of a user with many groups. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <limits.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "record/vital.h"
+#include "record/vital_proc.h"
+#include "support/random.h"
+#include "support/skip.h"
 
 enum { MS = 1000000 };
 
@@ -100,4 +104,24 @@ Test(sampler, a_round_is_written_as_a_whole_or_not_at_all) {
   cr_assert(size_of(file) == (1 + 2 * RECORDS) * TSN_VITAL_RECORD);
   (void)fclose(stream);
   (void)close(directory);
+}
+
+/* The kernel lists the groups in front of what is asked for. */
+Test(sampler, a_user_may_be_in_many_groups) {
+  enum { LEAST = 1000000000, MOST_GROUPS = 5000 };
+  gid_t group[MOST_GROUPS];
+  uint64_t seed = 3;
+  for (int i = 0; i < MOST_GROUPS; i++) group[i] = (gid_t)(LEAST + i);
+  int directory_of_process = tsn_proc_open(0);
+  for (int trial = 0; trial < 40; trial++) {
+    size_t groups = (size_t)random_between(&seed, 0, trial < 20 ? 500 : MOST_GROUPS);
+    if (setgroups(groups, group) != 0) SKIP_TEST("needs the right to change groups");
+    tsn_vital_record record = tsn_proc_record(0, 0, (int32_t)gettid());
+    tsn_vital_record of_thread = record;
+    tsn_proc_read_process(directory_of_process, NULL, true, true, &record);
+    tsn_proc_read_thread(directory_of_process, NULL, true, &of_thread);
+    cr_assert(record.peak != TSN_UNAVAILABLE && record.peak > 0, "%zu groups", groups);
+    cr_assert(of_thread.voluntary != TSN_UNAVAILABLE, "%zu groups", groups);
+  }
+  tsn_proc_close(directory_of_process);
 }
