@@ -117,3 +117,26 @@ const json_t *first_region(const json_t *result) {
   cr_assert(json_array_size(regions) >= 1, "no iterations were found");
   return json_array_get(regions, 0);
 }
+
+void make_time_long(const char *clock, int factor) {
+  write_text("long.c",
+             "#define _GNU_SOURCE\n"
+             "#include <stdlib.h>\n"
+             "#include <sys/syscall.h>\n"
+             "#include <time.h>\n"
+             "#include <unistd.h>\n"
+             "int clock_gettime(clockid_t clock, struct timespec *t) {\n"
+             "  static long first;\n"
+             "  long status = syscall(SYS_clock_gettime, clock, t);\n"
+             "  if (clock != CLOCK) return (int)status;\n"
+             "  long now = t->tv_sec * 1000000000 + t->tv_nsec;\n"
+             "  if (!first) first = now;\n"
+             "  now = first + (now - first) * atol(getenv(\"FACTOR\"));\n"
+             "  *t = (struct timespec){now / 1000000000, now % 1000000000};\n"
+             "  return (int)status;\n"
+             "}\n");
+  char text[16];
+  (void)snprintf(text, sizeof text, "%d", factor);
+  setenv("FACTOR", text, 1);
+  shell_ok("gcc -O2 -shared -fPIC -DCLOCK=%s long.c -o long.so", clock);
+}

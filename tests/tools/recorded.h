@@ -42,6 +42,10 @@ __attribute__((format(printf, 2, 3))) outcome record(int way, const char *format
  * end as it does. Returns the exit status. */
 int record_as_plain(int way, const char *run, const char *program);
 
+/* By ./long.so, which is to be preloaded, a program takes `factor` times as long as it does, after
+ * that clock. */
+void make_time_long(const char *clock, int factor);
+
 /* Open a run, which stays open until the test ends; or only describe it. */
 tsanom_runs *open_run(const char *path, tsanom_runs_info *info);
 tsanom_runs_info info_of(const char *path);

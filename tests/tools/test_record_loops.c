@@ -200,26 +200,53 @@ Test(record_loops, iterations_of_no_main_loop_are_taken_back) {
   cr_assert(analyzed_beats("killed", 0) > 16);
 }
 
+/* Iterations of minutes and hours: those from before the loop was found began longer ago than a beat
+ * can say. */
+Test(record_loops, iterations_may_take_hours) {
+  enum { ITERATIONS = 12 };
+  static const char *const commands[] = {"speedup", "period", "summary", "watch"};
+  static const int factors[] = {1, 1000, 100000};
+  if (!has_openmp("gcc")) return;
+  build_regions("slow",
+                "  for (int k = 0; k < 12; k++) {\n"
+                "    R(0); R(1); R(2);\n"
+                "    for (volatile long i = 0; i < 30000000; i++);\n"
+                "  }\n");
+  for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+    make_time_long("CLOCK_MONOTONIC", factors[i]);
+    shell_ok("rm -rf run; LD_PRELOAD=./long.so tsanom record -o run -- ./slow 2>err");
+    for (size_t k = 0; k < sizeof commands / sizeof *commands; k++) {
+      double count = iterations_by(commands[k], "run");
+      cr_assert(count == ITERATIONS, "%d, %s: %g", factors[i], commands[k], count);
+    }
+  }
+}
+
 /* Few steps around an inner loop: its iterations are counted first, and the steps replace them
- * when the program ends. */
+ * when the program ends, also after hours. */
 Test(record_loops, iterations_of_an_inner_loop_are_replaced_at_the_end) {
+  static const int factors[] = {1, 100000};
   if (!has_openmp("gcc")) return;
   build_regions("steps",
                 "  for (int step = 1; step <= 9; step++) {\n"
                 "    R(0);\n"
                 "    for (int k = 0; k < 5 * step % 7 + 2; k++) { R(1); R(2); }\n"
                 "    R(3); R(4);\n"
+                "    for (volatile long i = 0; i < 10000000; i++);\n"
                 "  }\n");
-  tsanom_ok("record -o run -- ./steps");
   static const char *const commands[] = {"speedup", "period", "summary", "watch"};
-  for (size_t k = 0; k < sizeof commands / sizeof *commands; k++) {
-    double count = iterations_by(commands[k], "run");
-    cr_assert(count == 9, "%s: %g", commands[k], count);
+  for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+    make_time_long("CLOCK_MONOTONIC", factors[i]);
+    shell_ok("rm -rf run; LD_PRELOAD=./long.so tsanom record -o run -- ./steps 2>err");
+    for (size_t k = 0; k < sizeof commands / sizeof *commands; k++) {
+      double count = iterations_by(commands[k], "run");
+      cr_assert(count == 9, "%d, %s: %g", factors[i], commands[k], count);
+    }
+    cr_assert(analyzed_beats("run", 0) == 9 || factors[i] != 1);
+    json_t *rate = tsanom_json("rate run --json");
+    cr_assert(number_of(item_of(rate, "threads", 1), "beats") == 9);
+    CHECK_PRINTS(tsanom("summary run"), "9 iterations replace the 47");
   }
-  cr_assert(analyzed_beats("run", 0) == 9);
-  json_t *rate = tsanom_json("rate run --json");
-  cr_assert(number_of(item_of(rate, "threads", 1), "beats") == 9);
-  CHECK_PRINTS(tsanom("summary run"), "9 iterations replace the 47");
 }
 
 /* A loop, and behind it another one of more regions than the recorder keeps: it counts on, and says

@@ -168,6 +168,79 @@ Test(record_tree, functions_are_nested_in_regions) {
   }
 }
 
+/* Of a program that runs for weeks, no function is called too often. */
+Test(record_tree, functions_may_be_called_rarely) {
+  static const int factors[] = {1, 5000000, 10000000, 20000000};
+  write_text("rare.c",
+             "#include <unistd.h>\n"
+             "static void step(void) { usleep(100); }\n"
+             "int main(void) {\n"
+             "  for (int i = 0; i < 1200; i++) {\n"
+             "#pragma omp parallel num_threads(2)\n"
+             "    step();\n"
+             "  }\n"
+             "}\n");
+  if (!has_openmp("gcc")) return;
+  shell_ok("gcc -g -O1 -fopenmp -finstrument-functions rare.c -o rare");
+  for (size_t i = 0; i < sizeof factors / sizeof *factors; i++) {
+    make_time_long("CLOCK_MONOTONIC_COARSE", factors[i]);
+    shell_ok(
+        "rm -rf run; LD_PRELOAD=./long.so tsanom record --functions -o run -- ./rare "
+        "2>err");
+    json_t *r = tsanom_json("similar run " CUT);
+    cr_assert(size_of(r, "dropped_functions") == 0, "%d", factors[i]);
+    cr_assert(region_of(r, "step", 0), "%d", factors[i]);
+  }
+}
+
+/* Two functions that call each other, deeper than the recorder follows them, and one that is
+ * called too often. The first of them works when the others have returned. */
+Test(record_tree, functions_of_a_deep_recursion_end_when_they_return) {
+  static const int depths[] = {100, 400};
+  write_text("deep.c",
+             "#include <stdlib.h>\n"
+             "#include <time.h>\n"
+             "static int most;\n"
+             "static volatile int sum;\n"
+             "static void often(int k) { sum += k; }\n"
+             "__attribute__((no_instrument_function)) static double cpu(void) {\n"
+             "  struct timespec now;\n"
+             "  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);\n"
+             "  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;\n"
+             "}\n"
+             "static void two(int depth);\n"
+             "static void one(int depth) {\n"
+             "  often(depth);\n"
+             "  if (depth) two(depth - 1);\n"
+             "  often(depth);\n"
+             "  for (double begin = cpu(); depth == most && cpu() < begin + 0.03;);\n"
+             "}\n"
+             "static void two(int depth) {\n"
+             "  often(depth);\n"
+             "  if (depth) one(depth - 1);\n"
+             "}\n"
+             "int main(int count, char **word) {\n"
+             "  most = count > 1 ? atoi(word[1]) : 0;\n"
+             "  for (int i = 0; i < 5; i++) {\n"
+             "#pragma omp parallel num_threads(2)\n"
+             "    for (int k = 0; k < 5000; k++) often(k);\n"
+             "#pragma omp parallel num_threads(2)\n"
+             "    one(most);\n"
+             "  }\n"
+             "}\n");
+  if (!has_openmp("gcc")) return;
+  shell_ok("gcc -g -O1 -fopenmp -finstrument-functions deep.c -o deep");
+  for (size_t i = 0; i < sizeof depths / sizeof *depths; i++) {
+    shell_ok("rm -rf run; tsanom record --functions -o run -- ./deep %d 2>err",
+             depths[i]);
+    tsanom_runs_info info;
+    tsanom_runs *run = open_run("run", &info);
+    tsanom_runs_spmd_data f = spmd_of(run);
+    double seconds = f.data->time[number_of_region(&f, "one")];
+    cr_assert(seconds >= 5 * 0.03, "%d deep: %g s", depths[i], seconds);
+  }
+}
+
 Test(record_tree, functions_are_recorded_on_request_only) {
   if (!build("gcc", functions, "calls.c")) return;
   cr_assert(record(0, "--cpu-time -o run -- ./p").status == 0);

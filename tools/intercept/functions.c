@@ -79,7 +79,7 @@ static bool is_dropped(uint32_t place) {
   int64_t now = coarse_clock();
   int64_t elapsed = now - atomic_exchange_explicit(&c->since, now, memory_order_relaxed);
   int64_t team = icp_me.state.team ? icp_me.state.team : 1;
-  if (calls == 0 || elapsed * RATE * team >= (int64_t)COUNTED * 1000000000) return false;
+  if (calls == 0 || elapsed >= (int64_t)COUNTED * 1000000000 / RATE / team) return false;
   atomic_store_explicit(&c->is_dropped, true, memory_order_relaxed);
   record(place, TSN_REGIONS_DROPPED);
   return true;
@@ -92,16 +92,20 @@ static bool is_open(const function_stack *s, uint32_t place) {
 }
 
 static void enter(function_stack *s, uintptr_t function) {
+  if (s->beyond) {
+    s->beyond++;
+    return;
+  }
   if (s->depth && s->frame[s->depth - 1].function == function) {
     s->frame[s->depth - 1].again++;
     return;
   }
-  uint32_t place = icp_place(function, TSN_REGIONS_BEGIN, false);
-  if (is_dropped(place)) return;
   if (s->depth == FRAMES) {
     s->beyond++;
     return;
   }
+  uint32_t place = icp_place(function, TSN_REGIONS_BEGIN, false);
+  if (is_dropped(place)) return;
   frame *f = &s->frame[s->depth++];
   *f = (frame){.function = function, .place = place};
   if (s->recorded == DEEPEST || is_open(s, place)) return;

@@ -187,14 +187,21 @@ static bool write_passed(uint64_t moment, uint64_t now) {
                             bit | (uint32_t)ago) == TSANOM_OK;
 }
 
+static void mark_recount(void *unused) {
+  (void)unused;
+  icp_mark_run("recount");
+}
+
 void icp_write_early(uint32_t iteration) {
   const icp_early *early = &icp_watched.early;
   if (iteration != icp_watched.first || icp_me.is_over) return;
   uint64_t first = early->count > ICP_EARLY ? early->count - ICP_EARLY : 0;
   uint64_t now = tsn_clock_monotonic();
+  bool is_written = true;
   for (uint64_t k = first; k < early->count; k++) {
-    (void)write_passed(early->moment[k % ICP_EARLY], now);
+    is_written &= write_passed(early->moment[k % ICP_EARLY], now);
   }
+  if (!is_written) icp_section(mark_recount, NULL);
 }
 
 /* An iteration of worksharing begins. */
@@ -228,14 +235,13 @@ static size_t count_shown(void) {
 }
 
 /* Beats of the watched thread that replace all before. Those of other threads are not known; readers
- * take them from the events. False: there are none, or not all can be written. */
-static bool write_anew(const icp_whole *whole) {
+ * take them from the events, as all if some are too old. */
+static void write_anew(const icp_whole *whole) {
   uint64_t now = tsn_clock_monotonic();
-  bool is_written = whole->count != 0;
+  bool is_written = true;
   for (size_t i = 0; i < whole->count && is_written; i++) {
     is_written = write_passed((uint64_t)whole->moment[whole->iteration[i].first], now);
   }
-  return is_written;
 }
 
 /* Whether the beats may be of several loops: a loop that ended is followed by the next one. */
@@ -256,7 +262,8 @@ static void look_last(void *unused) {
   }
   if (whole.count && whole.count <= shown + 1 && shown <= whole.count + 1) return;
   if (whole.count && (icp_me.is_over || atomic_load(&icp_has_totals))) return;
-  if (write_anew(&whole)) {
+  if (whole.count) {
+    write_anew(&whole);
     icp_mark_run("recount");
     ICP_REPORT(
         0,

@@ -42,10 +42,11 @@ static int has_mark(const char *path, const char *name) {
 }
 
 /* Whether the iterations were found while the program ran: then some began before, and were noted
- * later (docs/formats.md). Without any they may still be found. */
+ * later (docs/formats.md), or the run is marked. Without any they may still be found. */
 static int were_found(const char *path, const beats *b, const tsanom_runs_info *info) {
   enum { EARLY_BIT = 31 };
   tsanom_runs_stream leader;
+  if (has_mark(path, "recount")) return 1;
   if (!info->beats) return !has_mark(path, "time-beats");
   if (tsanom_runs_stream_at(b->source, TSANOM_RUNS_BEATS, 0, &leader) < 0) return 0;
   for (size_t i = 0; leader.tag && i < leader.count; i++) {
