@@ -67,14 +67,17 @@ static uint64_t pack(icp_region region) {
 
 static icp_region unpack(const ompt_data *data) {
   uint64_t value = data->value;
+  uint32_t place = (uint32_t)(value >> 32) & 0x1fff;
+  bool is_measured = value >> 63 && value >> 45 & 1;
   return (icp_region){.iteration = (uint32_t)value,
-                      .place = (uint32_t)(value >> 32) & 0x1fff,
+                      .place = place,
+                      .weight = is_measured ? icp_weight_of(place) : 0,
                       .depth = (uint16_t)(value >> 46),
                       .watched = (value >> 62 & 1) != 0,
-                      .recorded = !(value >> 63)    ? ICP_NOTHING
-                                  : value >> 45 & 1 ? ICP_MEASURED
-                                                    : ICP_EVENTS,
-                      .runtime = icp_place_runtime[value >> 32 & 0x1fff]};
+                      .recorded = !(value >> 63) ? ICP_NOTHING
+                                  : is_measured  ? ICP_MEASURED
+                                                 : ICP_EVENTS,
+                      .runtime = icp_place_runtime[place]};
 }
 
 /* The region that this thread works in, which the runtime passes at the beginning
