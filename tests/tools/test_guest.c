@@ -216,7 +216,8 @@ Test(guest, work_of_a_script_is_that_of_its_processes) {
             messages_of("two.run"));
 }
 
-/* The second process of a run: its regions go to the runtime by what the first of them found. */
+/* The second process of a run: its regions go to the runtime by what the first of them found. Or
+ * the first, if a process that it started took the run. */
 Test(guest, regions_that_are_not_recorded_take_no_system_calls) {
   enum { ITERATIONS = 2000 };
   if (!build_program("gcc", "loop")) SKIP_TEST("needs the Debian package gcc");
@@ -238,13 +239,34 @@ Test(guest, regions_that_are_not_recorded_take_no_system_calls) {
              "  fclose(file);\n"
              "}\n");
   shell_ok("gcc -shared -fPIC masks.c -o masks.so -ldl");
-  cr_assert(shell("LD_PRELOAD=./masks.so tsanom record -o run -- sh -c './loop 1; exec "
-                  "./loop %d' >out 2>err",
-                  ITERATIONS) == 5);
-  FILE *file = fopen("masks", "r");
-  int calls = -1;
-  cr_assert(file && fscanf(file, "%d", &calls) == 1 && fclose(file) == 0);
-  cr_assert(calls >= 0 && calls < ITERATIONS, "%d", calls);
+  write_text("starts.c",
+             "#include <stdlib.h>\n"
+             "int main(int count, char **word) {\n"
+             "  if (count != 2 || system(\"./loop 1\") < 0) return 1;\n"
+             "  for (int i = 0; i < atoi(word[1]); i++) {\n"
+             "#pragma omp parallel num_threads(2)\n"
+             "    __asm__ volatile(\"\");\n"
+             "  }\n"
+             "  return 5;\n"
+             "}\n");
+  shell_ok("gcc -fopenmp starts.c -o starts");
+  static const char *const programs[] = {"sh -c './loop 1; exec ./loop %d'",
+                                         "./starts %d"};
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+    char program[64];
+    (void)snprintf(program, sizeof program, programs[i], ITERATIONS);
+    cr_assert(shell("rm -rf run; LD_PRELOAD=./masks.so tsanom record -o run -- %s >out "
+                    "2>err",
+                    program) == 5);
+    FILE *file = fopen("masks", "r");
+    int calls = -1;
+    cr_assert(file && fscanf(file, "%d", &calls) == 1 && fclose(file) == 0);
+    cr_assert(calls >= 0 && calls < ITERATIONS, "%s: %d", program, calls);
+    const char *messages = messages_of("run");
+    cr_assert(strstr(messages, "this process is not recorded") &&
+                  !strstr(messages, "opened no parallel region"),
+              "%s", messages);
+  }
 }
 
 /* Also in the JSON, and of a run in which nothing was recorded. */

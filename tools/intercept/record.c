@@ -530,8 +530,10 @@ static void start(void *unused) {
     return;
   }
   int32_t phase = atomic_load(&icp_set.phase);
-  if (phase == ICP_PLAIN && !give_way()) return;
-  if (phase == ICP_LOADED && !has_place()) return;
+  if ((phase == ICP_PLAIN && !give_way()) || (phase == ICP_LOADED && !has_place())) {
+    atomic_store(&icp_set.is_refused, true);
+    return;
+  }
   report_own_wrappers();
   bool started = begin_regions(phase);
   icp_me.watched = started;
@@ -550,6 +552,7 @@ static void start_once(void) {
 bool icp_start(uint16_t runtime) {
   int32_t untried = ICP_UNTRIED;
   tsn_guard guard;
+  if (atomic_load_explicit(&icp_set.is_refused, memory_order_relaxed)) return false;
   if (!icp_me.own) icp_own_make();
   starting = runtime;
   tsn_guard_enter(&guard);
@@ -616,7 +619,9 @@ static const char no_region[] =
     "MPI";
 
 static void end_loaded(void *unused) {
-  ICP_REPORT(0, "no regions are recorded: %s", no_region);
+  if (!atomic_load(&icp_set.is_refused)) {
+    ICP_REPORT(0, "no regions are recorded: %s", no_region);
+  }
   end_plain(unused);
 }
 

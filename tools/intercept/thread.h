@@ -81,6 +81,8 @@ typedef struct {
   bool want_cpu;       /* also of the parts of regions */
   bool beats_at_tasks; /* and at chunks, unless a main loop is followed */
   bool wants_metrics;
+  /* The process has come to regions, which are not recorded: its run is PLAIN or LOADED. */
+  _Atomic bool is_refused;
   pid_t process;   /* whose the run is */
   icp_usage began; /* what the watched thread had used when the run began */
   tsanom_record *record;
