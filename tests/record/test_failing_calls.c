@@ -203,7 +203,7 @@ static int beat_without_a_stream(void) {
   while (more <= NEXT_TRY && tsanom_heartbeat_beat(1, more) != TSANOM_OK) more++;
   if (more > NEXT_TRY) return 4;
   counts->rejected = LOST + more;
-  if (tsanom_heartbeat_beat(1, more + 1) != TSANOM_OK) return 5;
+  if (tsanom_heartbeat_beat(2, 0) != TSANOM_OK) return 5;
   return tsanom_heartbeat_finish() == TSANOM_PARTIAL ? 0 : 6;
 }
 
