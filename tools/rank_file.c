@@ -77,7 +77,6 @@ bool rank_from_environment(rank_identity *identity) {
     if (rank < 0 || (l->needs_size && size < 0)) continue;
     identity->rank = rank;
     identity->size = size > rank ? size : 0;
-    identity->variable = l->rank;
     print_job(l->job, identity->job, sizeof identity->job);
     if (l == launchers) identity->spawned = number_spawned(identity->job);
     return identity->size != 1;

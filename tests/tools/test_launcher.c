@@ -134,15 +134,54 @@ Test(command_launcher, warns_that_a_set_user_id_program_is_not_recorded) {
 }
 
 Test(command_launcher, warns_that_env_removes_the_preload) {
-  static const char *const clearing[] = {"-i", "-", "--ignore-environment", "-u A -i",
-                                         "-0i"};
-  static const char *const keeping[] = {"", "-u i", "-ui", "A=-i", "--unset=i"};
+  static const char *const clearing[] = {"-i",      "-",   "--ignore-environment",
+                                         "-u A -i", "-0i", "-u A B=1 LD_PRELOAD="};
+  static const char *const keeping[] = {"",     "-u i",      "-ui",
+                                        "A=-i", "--unset=i", "A=LD_PRELOAD="};
   if (!build("")) SKIP_TEST("needs the Debian package gcc");
   for (size_t i = 0; i < sizeof clearing / sizeof *clearing; i++) {
     outcome o = tsanom("record --force -o cleared.%zu -- env %s true", i, clearing[i]);
-    cr_assert(strstr(o.err, "removes LD_PRELOAD"), "%s: %s", clearing[i], o.err);
+    cr_assert(strstr(o.err, "from LD_PRELOAD"), "%s: %s", clearing[i], o.err);
   }
   for (size_t i = 0; i < sizeof keeping / sizeof *keeping; i++) {
     check_quiet(tsanom("record --force -o run.%zu -- env %s ./loop", i, keeping[i]), 5);
+  }
+}
+
+/* As execvp() finds them. */
+Test(command_launcher, finds_programs_as_shells_do) {
+  static const char *const paths[] = {":/usr/bin:/bin", "/usr/bin:", "/usr/bin::/bin",
+                                      "/no/folder:.:/bin"};
+  if (!build("")) SKIP_TEST("needs the Debian package gcc");
+  shell_ok("mkdir folder && cp loop folder/sh");
+  for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+    shell_ok(
+        "t=$(command -v tsanom); PATH=%s \"$t\" record -o run.%zu -- loop 2>err; test "
+        "$? -eq 5; cat err; grep -q 'regions, calls of MPI' err",
+        paths[i], i);
+  }
+  shell_ok(
+      "t=$(command -v tsanom); PATH=$PWD:/bin:/usr/bin; mkdir loop.d; cd folder; PATH="
+      "..:. \"$t\" record -o run -- sh 2>err; test $? -eq 5");
+  shell_ok("t=$(command -v tsanom); env -u PATH \"$t\" record -o no-path -- true 2>err");
+  CHECK_REJECTED(tsanom("record -o directory -- ./folder"), 3, "Permission denied");
+  cr_assert(!exists("directory"));
+}
+
+/* The beginning of its name, or a directory, makes no library one of MPI. */
+Test(command_launcher, knows_libraries_of_mpi_by_their_names) {
+  static const char *const libraries[] = {"libmpi-tools/libtool.so", "libmpir.so",
+                                          "libmpi.so"};
+  write_text("tool.c", "int tool(void) { return 0; }\n");
+  write_text("uses.c", "int tool(void);\nint main(void) { return tool(); }\n");
+  if (system("mkdir -p libmpi-tools && gcc -c tool.c") != 0) {
+    SKIP_TEST("needs the Debian package gcc");
+  }
+  for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
+    shell_ok("gcc -shared -fPIC tool.c -o %s && gcc uses.c ./%s -o uses", libraries[i],
+             libraries[i]);
+    outcome o = tsanom("record -o run.%zu -- ./uses", i);
+    bool is_plain = strstr(o.announced, "uses neither OpenMP nor MPI") != NULL;
+    cr_assert(o.status == 0 && is_plain == (i < 2), "%s: %s", libraries[i], o.announced);
   }
 }

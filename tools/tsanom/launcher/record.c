@@ -171,8 +171,8 @@ static int check_directory(const char *directory, char path[PATH_MAX], failure *
                 directory);
   }
   if (!realpath(directory, path)) return fail_errno(why, directory, "use");
-  if (check_free(path, why)) return -1;
-  return access(path, W_OK | X_OK) ? fail_errno(why, directory, "write into") : 0;
+  if (access(path, W_OK | X_OK)) return fail_errno(why, directory, "write into");
+  return check_free(path, why);
 }
 
 /* What is known about the program to record before it runs: where it is, how it is
@@ -199,23 +199,26 @@ int find_companion(const char *const *relative, size_t count, const char *name,
   return fail(why, "%s/%s/%s: not found; install tsanom again", self, relative[0], name);
 }
 
-/* Finds a program as execvp() does. As execvp(3) does: an empty element of PATH is the
- * current directory; a name with a slash is not searched for. */
+static int is_program(const char *path) {
+  struct stat about;
+  errno = EACCES;
+  return access(path, X_OK) == 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+/* As execvp(3) does: an empty element of PATH is the current directory; a name with a slash is not
+ * searched for. */
 static int find_program(const char *name, char path[PATH_MAX], failure *why) {
   const char *search = getenv("PATH");
-  if (strchr(name, '/') || !search) {
+  if (strchr(name, '/')) {
     (void)snprintf(path, PATH_MAX, "%s", name);
-    return access(path, X_OK) ? fail_errno(why, name, "run") : 0;
+    return is_program(path) ? 0 : fail_errno(why, name, "run");
   }
-  while (*search) {
-    size_t length = strcspn(search, ":");
-    struct stat about;
-    (void)snprintf(path, PATH_MAX, "%.*s%s%s", (int)length, search, length ? "/" : "",
-                   name);
-    if (access(path, X_OK) == 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode)) {
-      return 0;
-    }
-    search += length + (search[length] == ':');
+  if (!search) search = "/bin:/usr/bin";
+  for (const char *end = search; *end; search = end + 1) {
+    end = search + strcspn(search, ":");
+    (void)snprintf(path, PATH_MAX, "%.*s/%s", end > search ? (int)(end - search) : 1,
+                   end > search ? search : ".", name);
+    if (is_program(path)) return 0;
   }
   if (access(name, X_OK) == 0) {
     return fail(why, "%s: not found in PATH; for the program in this directory, use ./%s",
@@ -254,24 +257,26 @@ static void warn_if_privileged(const char *path) {
       path, privilege);
 }
 
-/* Warns if the program is env(1) with -i, which removes LD_PRELOAD. Options of env(1) in
- * front of the command: -, -i and --ignore-environment clear the environment; the rest
+/* Warns if the program is env(1) with -i or LD_PRELOAD=. Options of env(1) in front of variables
+ * and the command: -, -i and --ignore-environment clear the environment; the rest
  * of a cluster after u, C or S is an argument. */
 static void warn_if_environment_is_cleared(char *const *program) {
   const char *slash = strrchr(program[0], '/');
   if (strcmp(slash ? slash + 1 : program[0], "env") != 0) return;
-  for (char *const *word = program + 1; *word && **word == '-'; word++) {
-    const char *option = *word + 1;
+  for (char *const *word = program + 1; *word && (**word == '-' || strchr(*word, '='));
+       word++) {
+    const char *option = **word == '-' ? *word + 1 : "-";
     int cleared = !*option || strcmp(option, "-ignore-environment") == 0 ||
-                  (*option != '-' && option[strcspn(option, "iuCS")] == 'i');
+                  (*option != '-' && option[strcspn(option, "iuCS")] == 'i') ||
+                  strncmp(*word, "LD_PRELOAD=", strlen("LD_PRELOAD=")) == 0;
     if (!cleared) {
       if (*option && strchr("uCS", option[strlen(option) - 1]) && *option != '-') word++;
       if (!*word) return;
       continue;
     }
     warn(
-        "env %s: removes LD_PRELOAD, so nothing will be recorded; put env in front of "
-        "tsanom: env %s tsanom record ...",
+        "env %s: removes the recorder from LD_PRELOAD, so nothing will be recorded; put "
+        "env in front of tsanom: env %s tsanom record ...",
         *word, *word);
     return;
   }
@@ -581,15 +586,28 @@ static const syntax command_line = {
  * differ. */
 enum { OPENMP = 1, MPI = 2 };
 
+/* Whether a file in a list of paths has a name that begins here. That of libmpir, a relative of
+ * GMP, begins as those of MPI do. */
+static int is_file(const char *list, const char *name) {
+  int begins = name == list || strchr("/\n\t", name[-1]);
+  return begins && name[strcspn(name, "/ \n")] != '/' && strncmp(name, "libmpir", 7) != 0;
+}
+
 static int runtimes_in(const char *libraries) {
   static const struct {
     const char *name;
     int runtime;
-  } known[] = {{"libgomp.so", OPENMP}, {"libomp.so", OPENMP},   {"libomp-", OPENMP},
-               {"libmpi", MPI},        {"libiomp5.so", OPENMP}, {"libmpich", MPI}};
+  } known[] = {{"libgomp.so", OPENMP},
+               {"libomp.so", OPENMP},
+               {"libomp-", OPENMP},
+               {"libiomp5.so", OPENMP},
+               {"libmpi", MPI}};
   int found = 0;
   for (size_t i = 0; libraries && i < sizeof known / sizeof *known; i++) {
-    if (strstr(libraries, known[i].name)) found |= known[i].runtime;
+    const char *name = strstr(libraries, known[i].name);
+    for (; name; name = strstr(name + 1, known[i].name)) {
+      if (is_file(libraries, name)) found |= known[i].runtime;
+    }
   }
   return found;
 }
