@@ -318,7 +318,8 @@ typedef struct tsanom_spmd_row {
  *  @param row        names and metrics
  *  @exec @status
  *  @retval TSANOM_PARTIAL      as tsanom_spmd_recorder_read(); the file was written
- *  @retval TSANOM_E_VALUE      row->process is not such a name
+ *  @retval TSANOM_E_VALUE      row->process is not such a name; or a region that was visited has
+ *                              none, or that of another one
  *  @retval TSANOM_E_NONFINITE  an infinity among the metrics */
 TSANOM_API tsanom_status tsanom_spmd_recorder_write(const tsanom_spmd_recorder *recorder,
                                                     const char *directory,

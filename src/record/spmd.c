@@ -450,6 +450,41 @@ static tsanom_status check_names(const tsanom_exec *exec, const char *field,
   return TSANOM_OK;
 }
 
+typedef struct {
+  const char *name;
+  size_t element;
+} row_name;
+
+static int compare_names(const void *a, const void *b) {
+  const row_name *first = a, *second = b;
+  int order = strcmp(first->name, second->name);
+  return order ? order : (first->element > second->element) * 2 - 1;
+}
+
+/* Readers know regions by their names; only those that were visited are written. Without memory, the
+ * names are not checked. */
+static tsanom_status check_different(const tsanom_spmd_recorder *r,
+                                     const char *const *names, const tsanom_exec *exec) {
+  row_name *row = malloc(r->regions * sizeof *row);
+  size_t count = 0, wrong = 0;
+  for (size_t k = 0; row && k < r->regions; k++) {
+    if (was_visited(r, k)) row[count++] = (row_name){names[k], k};
+  }
+  if (count) qsort(row, count, sizeof *row, compare_names);
+  while (wrong < count && *row[wrong].name &&
+         (wrong == 0 || strcmp(row[wrong - 1].name, row[wrong].name) != 0)) {
+    wrong++;
+  }
+  tsanom_status status = TSANOM_OK;
+  if (wrong < count) {
+    status = tsn_reject_is(exec, TSANOM_E_VALUE, "row.region", row[wrong].element,
+                           "\"%.64s\"; a name that no other region has is expected",
+                           row[wrong].name);
+  }
+  free(row);
+  return status;
+}
+
 /* Infinity has no form in JSON; NaN becomes null. */
 static tsanom_status check_values(const tsanom_exec *exec, const tsanom_spmd_row *row,
                                   size_t regions) {
@@ -471,6 +506,7 @@ static tsanom_status check_row(const tsanom_spmd_recorder *r, const tsanom_spmd_
   if (status < 0) return status;
   status = check_names(exec, "row.region", row->region, r->regions);
   if (status < 0) return status;
+  if ((status = check_different(r, row->region, exec)) < 0) return status;
   status = check_names(exec, "row.metric", row->metric, row->metrics);
   if (status < 0) return status;
   if ((status = check_values(exec, row, r->regions)) < 0) return status;

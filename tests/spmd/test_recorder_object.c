@@ -171,6 +171,8 @@ Test(spmd_object, rejected_rows_are_reported) {
   static const double infinite[2 * REGIONS] = {1, 2, 3, 4, 5, INFINITY};
   tsanom_spmd_recorder *r;
   CHECK_STATUS(tsanom_spmd_recorder_create(REGIONS, DEPTH, NULL, NULL, &r), TSANOM_OK);
+  static const char *const twice[REGIONS] = {"a", "b", "a"};
+  static const char *const unnamed[REGIONS] = {"a", "", "b"};
   tsanom_spmd_row good = good_row(), row = good;
   row.process = NULL;
   check_row(r, &row, TSANOM_E_NULL, "row.process", TSANOM_NONE, TSANOM_NONE);
@@ -189,6 +191,12 @@ Test(spmd_object, rejected_rows_are_reported) {
   check_row(r, &row, TSANOM_E_NULL, "row.value", TSANOM_NONE, TSANOM_NONE);
   row.value = infinite;
   check_row(r, &row, TSANOM_E_NONFINITE, "row.value", 1, 2);
+  row = good;
+  row.region = twice;
+  use(r);
+  check_row(r, &row, TSANOM_E_VALUE, "row.region", 2, TSANOM_NONE);
+  row.region = unnamed;
+  check_row(r, &row, TSANOM_E_VALUE, "row.region", 1, TSANOM_NONE);
   tsanom_spmd_recorder_destroy(r);
 }
 
