@@ -913,6 +913,9 @@ tsn_team_thread *tsn_record_team(const tsanom_record *record, uint32_t thread) {
 
 tsanom_status tsanom_record_set_exit(const tsanom_record *record, int32_t status) {
   if (!record) return TSANOM_E_NULL;
+  if (status < 0 || status >= 2 * TSANOM_EXIT_INSIDE) {
+    return TSANOM_E_VALUE;
+  }
   for (int kind = 0; kind < KINDS; kind++) {
     tsn_channel *channel = tsn_channel_at(record->slot[kind]);
     if (channel) channel->vital.exit = status;

@@ -73,7 +73,7 @@ static bool is_sampler(const char *directory, int length, const char *way) {
 static void find_sampler(void) {
   const char *path = secure_getenv("TSANOM_RECORD_SAMPLER"), *end = NULL;
   Dl_info place;
-  if (path && strlen(path) < sizeof sampler_path) {
+  if (path && strlen(path) < sizeof sampler_path && access(path, X_OK) == 0) {
     memcpy(sampler_path, path, strlen(path) + 1);
     return;
   }
@@ -229,6 +229,7 @@ int tsn_vital_prepare(tsn_channel *channel, const tsn_channel_options *options) 
   atomic_store(&vital->board, NULL);
   atomic_store(&vital->entered, NULL);
   vital->exit = 0;
+  vital->file = (tsn_file){.descriptor = -1};
   if (options->vital_ms == TSANOM_RECORD_VITAL_OFF) return 0;
   tsn_vital_board *board = get_board(vital, options->helper);
   if (!board) return ENOMEM;

@@ -213,6 +213,15 @@ Test(heartbeat_faults, init_leaves_a_run_that_is_there_as_it_is) {
   tsanom_runs *run = open_run(directory);
   cr_assert(describe(run).beats == 10 && describe(run).beat_streams == 1);
   tsanom_runs_destroy(run);
+  char path[DIRECTORY_CAPACITY + 32];
+  static const char *const removed[] = {"run", "00000"};
+  for (size_t i = 0; i < sizeof removed / sizeof *removed; i++) {
+    (void)snprintf(path, sizeof path, "%s/heartbeat.%s", directory, removed[i]);
+    cr_assert(unlink(path) == 0);
+  }
+  CHECK_STATUS(tsanom_heartbeat_init(directory, 1, NULL, NULL), TSANOM_E_IO);
+  (void)snprintf(path, sizeof path, "%s/heartbeat.vital", directory);
+  cr_assert(access(path, F_OK) == 0);
 }
 
 static _Atomic int stop;

@@ -89,6 +89,25 @@ Test(record, a_channel_that_is_not_open_rejects) {
   tsanom_record_destroy(r);
 }
 
+Test(record, exit_statuses_are_those_of_programs) {
+  static const struct {
+    int32_t exit;
+    tsanom_status status;
+  } cases[] = {{0, TSANOM_OK},
+               {255, TSANOM_OK},
+               {255 + TSANOM_EXIT_INSIDE, TSANOM_OK},
+               {-1, TSANOM_E_VALUE},
+               {256 + TSANOM_EXIT_INSIDE, TSANOM_E_VALUE},
+               {INT32_MIN, TSANOM_E_VALUE},
+               {INT32_MAX, TSANOM_E_VALUE}};
+  tsanom_record *r;
+  CHECK_STATUS(tsanom_record_create(path_of("run"), 1, NULL, NULL, &r), TSANOM_OK);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    CHECK_STATUS(tsanom_record_set_exit(r, cases[i].exit), cases[i].status);
+  }
+  tsanom_record_destroy(r);
+}
+
 /* Of one of `count` events of the first thread. */
 static double time_of_event(const tsanom_runs *run, size_t at, size_t count) {
   tsanom_runs_stream stream;
