@@ -19,7 +19,7 @@
 
 typedef struct {
   int rank;
-  int size; /* 0: not known */
+  int size;      /* 0: not known */
   int spawned;   /* number, from 1, of the job among those that the processes of the first
                   * job of a launcher started by MPI_Comm_spawn; 0: of none */
   char job[160]; /* what distinguishes jobs of one launcher; "-": nothing does */
