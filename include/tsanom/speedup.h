@@ -258,8 +258,8 @@ TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
  *  - Long iterations: with c > 1 times the mean number of regions, the limit of an outlier
  *    is c times as high.
  *  - Cycles: if every K-th iteration exceeds the limit, three or more without an exception,
- *    these are not limited, and the mean is taken over the latest whole cycles of K
- *    iterations.
+ *    these are not limited, and each missing iteration is expected to take the mean of
+ *    those at the same place of the latest whole cycles of K iterations.
  *  - Recurrent outliers: the iterations are divided into k <= 8 parts. If at least half of
  *    the parts have outliers, the time that the limit removed is added to the mean again,
  *    of each part at most three times the median.
@@ -267,7 +267,9 @@ TSANOM_API tsanom_status tsanom_speedup_predict(const tsanom_speedup *analyzer,
  *    changes by more than a tenth, the iterations drift, and the end is not known.
  *
  *  The interval contains the end with 95 % if the future varies as the past did: iterations
- *  may depend on earlier ones, and rare long iterations may come again (docs/speedup.md).
+ *  may depend on earlier ones, and rare long iterations may come again (docs/speedup.md),
+ *  and if missing runs are as long as the last finished one. The time between runs counts
+ *  with its deviation; with its own length where only one is known.
  *  It does not cover what cannot be seen yet: another load of the machine, a random walk,
  *  or a drift that is slower than the scatter. The interval is not known with fewer than 20
  *  iterations, or if the longest remaining time is more than twice the shortest.

@@ -39,6 +39,7 @@ typedef struct {
   double number;                   /* of iterations known */
   double longs, size, deviation;   /* long iterations: number, mean and deviation of what
                                       each adds */
+  double between;                  /* deviation of the time between runs to come */
 } tsn_forecast;
 
 enum { MODELS = 90, PHIS = 30, COUNTS = 16, STEPS = 48, LEAST = 20 };
@@ -181,7 +182,8 @@ static double below(const tsn_forecast *s, const mixture *m, const double *count
       if (count[i] > 0) {
         spread = s->deviation * sqrt(count[i] + count[i] * count[i] / s->longs) / left;
       }
-      double scale = sqrt(own->scale * own->scale + spread * spread);
+      double apart = s->between / left;
+      double scale = sqrt(own->scale * own->scale + spread * spread + apart * apart);
       double t = (q - own->location - extra) / fmax(scale, 1e-300);
       sum += own->weight / counts * student_below(t, m->freedom);
     }
@@ -189,8 +191,8 @@ static double below(const tsn_forecast *s, const mixture *m, const double *count
   return sum;
 }
 
-/* Limits, with 95 %, of the mean of the next `left` iterations. Returns false if the
- * longest is more than twice the shortest, or for fewer than 20 values. */
+/* Limits, with 95 %, of the mean of the next `left` iterations. Returns false for fewer
+ * than 20 values. */
 __attribute__((noinline)) static bool forecast_limits(const tsn_forecast *s, double left,
                                                       double *low, double *high) {
   if (s->count < LEAST) return false;
@@ -202,7 +204,7 @@ __attribute__((noinline)) static bool forecast_limits(const tsn_forecast *s, dou
   int counts = count_longs(s, left, count);
   double least = INFINITY, most = -INFINITY;
   for (int k = 0; k < MODELS; k++) {
-    double reach = 400 * m.of[k].scale;
+    double reach = 400 * (m.of[k].scale + s->between / left);
     if (!(m.of[k].weight > 0)) continue;
     least = fmin(least, m.of[k].location - reach);
     most = fmax(most, m.of[k].location + reach + count[counts - 1] * 40 * s->size / left);
@@ -221,12 +223,13 @@ __attribute__((noinline)) static bool forecast_limits(const tsn_forecast *s, dou
   }
   *low = limit[0];
   *high = limit[1];
-  return limit[1] <= factor_most * limit[0];
+  return true;
 }
 
 /* What a prediction needs of an iteration. */
 typedef struct {
   double seconds;
+  float behind; /* of these, those behind the last event */
   int32_t threads;
 } measure;
 
@@ -250,6 +253,7 @@ typedef struct {
   measure *kept; /* NULL: they are measured again */
   tsanom_speedup_options options;
   tsn_loop loop;
+  double between_squares; /* of the times between runs */
 } summary;
 
 static tsanom_status take_piece(source *in) {
@@ -280,9 +284,10 @@ static size_t events_of(const tsanom_dpd_iteration *iteration) {
   return iteration->end - iteration->first;
 }
 
-/* Iteration i, and when it ends. False: events are missing, or one is invalid. */
+/* Iteration i, when it ends, and the seconds behind its last event. False: events are
+ * missing, or one is invalid. */
 static bool read_iteration(const summary *s, size_t i, tsanom_speedup_iteration *made,
-                           double *ended) {
+                           double *ended, double *behind) {
   const tsanom_dpd_iteration *place = &s->iteration[i];
   bool goes_on = i + 1 < s->iterations && s->iteration[i + 1].first == place->end;
   *made = (tsanom_speedup_iteration){
@@ -291,6 +296,7 @@ static bool read_iteration(const summary *s, size_t i, tsanom_speedup_iteration 
     const tsanom_speedup_event *event = event_at(s->in, e);
     if (!event) return false;
     if (e == place->first) made->begin = event->begin;
+    *behind = e < place->end ? 0 : event->begin - *ended;
     *ended = e < place->end ? event->end : event->begin;
     if (e == place->end) break;
     made->parallel += event->end - event->begin;
@@ -303,9 +309,9 @@ static bool read_iteration(const summary *s, size_t i, tsanom_speedup_iteration 
 static measure measure_of(const summary *s, size_t i) {
   if (s->kept) return s->kept[i];
   tsanom_speedup_iteration made;
-  double ended;
-  (void)read_iteration(s, i, &made, &ended);
-  return (measure){made.seconds, made.threads};
+  double ended, behind;
+  (void)read_iteration(s, i, &made, &ended, &behind);
+  return (measure){made.seconds, (float)behind, made.threads};
 }
 
 /* What the missing iterations of a loop are expected to take, with an interval.
@@ -325,8 +331,8 @@ static measure measure_of(const summary *s, size_t i) {
  * - The program's own work. An iteration that has c times the usual number of regions may
  *   take c times as long as another one before it is limited.
  * - A cycle: each K-th iteration is an outlier, and there are three such without an
- *   exception. They are not limited, and the mean is over the latest whole cycles, so
- *   that each phase counts as often as it comes.
+ *   exception. They are not limited, and what each adds is expected as often as its turn
+ *   comes before the end (by_cycles()).
  * - What at least half of the parts have: short iterations on a machine that others use
  *   are interrupted all the time. Then what the limit took away is added, of each part at
  *   most three times the median. For six workloads on such a machine, the predictions
@@ -432,31 +438,69 @@ static bool find_basis(const summary *s, basis *b) {
   return true;
 }
 
+static bool in_cycle(const basis *b, size_t i) {
+  return b->cycle && i % b->cycle == b->phase;
+}
+
 /* What an iteration counts in the mean. */
 static double counted(const basis *b, size_t i, double seconds) {
   const tsanom_dpd_iteration *place = &b->summary->iteration[i];
   double events = (double)(place->end - place->first),
          usual = (double)b->summary->loop.period;
-  if (b->cycle && i % b->cycle == b->phase) return seconds;
+  if (in_cycle(b, i)) return seconds;
   return fmin(seconds, b->most * fmax(1, events / usual));
 }
 
-/* What outliers of the program's own work, and of a cycle, add to what an iteration is
- * expected to take. */
-static double own_work(const basis *b) {
-  double sum = 0, seconds;
-  size_t whole = b->cycle ? (b->end - b->first) / b->cycle * b->cycle : 0, count = 0;
+/* What an iteration of the cycle takes more than others. */
+static double cycle_adds(const basis *b) {
+  double number[2] = {0}, sum[2] = {0}, seconds;
+  if (!b->cycle) return 0;
+  for (size_t i = b->first; i < b->end; i++) {
+    if (!is_typical(b->summary, i, &seconds)) continue;
+    number[in_cycle(b, i)]++;
+    sum[in_cycle(b, i)] += counted(b, i, seconds);
+  }
+  return number[0] > 0 ? sum[1] / number[1] - sum[0] / number[0] : 0;
+}
+
+/* Seconds from the end of the last event of iteration i - 1 to that of iteration i, as
+ * they are counted. What an iteration of the cycle does may be behind its last event. */
+static double between_ends(const basis *b, size_t i) {
+  measure own = measure_of(b->summary, i);
+  double before = i ? (double)measure_of(b->summary, i - 1).behind : 0;
+  double seconds = own.seconds - (double)own.behind + before;
+  return in_cycle(b, i) || (i && in_cycle(b, i - 1)) ? seconds : counted(b, i, seconds);
+}
+
+/* What the `left` iterations to come take by the latest whole cycles, each as those at the
+ * same place of the cycle. *mean: that of all places. */
+static double by_cycles(const basis *b, uint64_t left, double *mean) {
+  size_t cycle = b->cycle, whole = (b->end - b->first) / cycle * cycle;
+  size_t over = left % cycle;
+  double number[2] = {0}, sum[2] = {0}, seconds; /* 1: at the next `over` places */
   for (size_t i = b->end - whole; i < b->end; i++) {
     if (!is_typical(b->summary, i, &seconds)) continue;
-    sum += counted(b, i, seconds);
-    count++;
+    size_t back = (b->summary->iterations - i) % cycle, place = back ? cycle - back : 0;
+    number[place < over]++;
+    sum[place < over] += between_ends(b, i);
   }
-  if (count) return sum / (double)count - tsn_loop_expected(&b->summary->loop);
+  *mean = (sum[0] + sum[1]) / (number[0] + number[1]);
+  double rest = number[1] > 0 ? sum[1] / number[1] : *mean;
+  return (double)(left - over) * *mean + (double)over * rest;
+}
+
+/* What outliers of the program's own work, and of a cycle, add to what the `left`
+ * iterations to come are expected to take. */
+static double own_work(const basis *b, uint64_t left) {
+  double sum = 0, seconds, mean, count = (double)left;
+  if (b->cycle) {
+    return by_cycles(b, left, &mean) - count * tsn_loop_expected(&b->summary->loop);
+  }
   for (size_t i = b->first; i < b->end; i++) {
     if (!is_typical(b->summary, i, &seconds)) continue;
     sum += counted(b, i, seconds) - fmin(seconds, b->most);
   }
-  return sum / (double)b->used;
+  return sum / (double)b->used * count;
 }
 
 /* The mean times of up to 8 parts of the typical iterations behind the warm-up; no parts
@@ -544,10 +588,10 @@ static double long_from(const basis *b, double *x, double *median) {
   return fmax(long_medians * *median, *median + long_deviations * deviation);
 }
 
-/* The typical iterations as values: means of `each` of them, without long ones. Returns
- * what those of a cycle add to an iteration. */
-static double take_values(const basis *b, tsn_forecast *f) {
-  double seconds, median, sum = 0, squares = 0, cyclic = 0;
+/* The typical iterations as values: means of `each` of them, without long ones and what
+ * those of the cycle add. */
+static void take_values(const basis *b, double cycle, tsn_forecast *f) {
+  double seconds, median, sum = 0, squares = 0;
   double most = long_from(b, f->value, &median);
   size_t each = (b->used + TSN_FORECAST_MOST - 1) / TSN_FORECAST_MOST, number = 0;
   size_t count = b->used / each, dropped = b->used - count * each;
@@ -559,9 +603,8 @@ static double take_values(const basis *b, tsn_forecast *f) {
   for (size_t i = b->first; i < b->end; i++) {
     if (!is_typical(b->summary, i, &seconds)) continue;
     double more = fmax(0, seconds - median);
-    if (b->cycle && i % b->cycle == b->phase) {
-      cyclic += more / (double)b->used;
-      seconds = median;
+    if (in_cycle(b, i)) {
+      seconds -= cycle;
     } else if (seconds > most) {
       f->longs++;
       sum += more;
@@ -573,20 +616,42 @@ static double take_values(const basis *b, tsn_forecast *f) {
   f->size = f->longs > 0 ? sum / f->longs : 0;
   double off = squares - sum * f->size;
   f->deviation = f->longs > 1 ? sqrt(fmax(0, off) / (f->longs - 1)) : f->size;
-  return cyclic;
 }
 
-/* The interval, which contains the expected end. */
-static void set_limits(const basis *b, uint64_t left, tsanom_speedup_prediction *p) {
+/* The deviation of `between` seconds between runs to come: larger where few are known, as
+ * in Student's distribution. Of one such time, it is that time. */
+static double between_deviation(const summary *s, double between) {
+  double known = (double)s->loop.runs - 1, mean = s->loop.between / known;
+  if (!(between > 0)) return 0;
+  double off = s->between_squares - known * mean * mean;
+  double deviation = mean, more = between / mean;
+  if (known > 1) {
+    deviation = sqrt(fmax(0, off) / (known - 1)) * tsn_student_quantile(.025, known - 1) /
+                tsn_student_quantile(.025, 1e9);
+  }
+  return deviation * sqrt(more + more * more / known);
+}
+
+/* The interval, which contains the expected end. `between`: the seconds between runs that
+ * are in it. */
+static void set_limits(const basis *b, uint64_t left, double between,
+                       tsanom_speedup_prediction *p) {
   tsn_forecast known;
   basis all = *b;
   exclude(&all, b->typical, b->typical / WARM_UP);
   if (!all.used) return;
-  double low, high, more = take_values(&all, &known), count = (double)left;
+  double low, high, mean, count = (double)left, adds = cycle_adds(&all), more = between;
+  if (all.cycle) {
+    more += by_cycles(&all, left, &mean) + count * (adds / (double)all.cycle - mean);
+  }
+  take_values(&all, adds, &known);
+  known.between = between_deviation(b->summary, between);
   if (!forecast_limits(&known, count, &low, &high)) return;
-  double from = b->summary->loop.last;
-  p->low_s = fmin(from + count * (low + more), p->total_s);
-  p->high_s = fmax(from + count * (high + more), p->total_s);
+  low = count * low + more;
+  high = count * high + more;
+  if (high > factor_most * low) return;
+  p->low_s = fmin(b->summary->loop.last + low, p->total_s);
+  p->high_s = fmax(b->summary->loop.last + high, p->total_s);
 }
 
 /* A loop that has more iterations than the caller expects is another one than meant: its
@@ -608,8 +673,10 @@ __attribute__((noinline)) static void complete_prediction(const summary *s,
     p->remaining_s = p->total_s = NAN;
     return;
   }
-  p->total_s += (double)left * (own_work(&known) + recurring(&parts));
-  set_limits(&known, left, p);
+  double each = tsn_loop_expected(&s->loop);
+  double between = p->total_s - s->loop.last - (double)left * each;
+  p->total_s += own_work(&known, left) + (double)left * recurring(&parts);
+  set_limits(&known, left, s->loop.runs > 1 ? between : 0, p);
 }
 
 /* Add up the iterations and runs. *now are the iterations of the latest run if it may be
@@ -620,18 +687,24 @@ static tsanom_status add_up(summary *s, uint64_t *now) {
   *now = 0;
   for (size_t i = 0; i < s->iterations; i++) {
     tsanom_speedup_iteration iteration;
-    double ended;
+    double ended, behind;
     const tsanom_speedup_event *first = event_at(s->in, s->iteration[i].first);
     if (first && i == 0) loop->start = first->region;
-    if (!first || !read_iteration(s, i, &iteration, &ended)) return s->in->status;
+    if (!first || !read_iteration(s, i, &iteration, &ended, &behind)) {
+      return s->in->status;
+    }
     bool goes_on = i && s->iteration[i - 1].end == s->iteration[i].first;
     if (!goes_on && loop->runs++) {
       loop->last_run = *now;
-      loop->between += iteration.begin - loop->last;
+      double gap = iteration.begin - loop->last;
+      loop->between += gap;
+      s->between_squares += gap * gap;
     }
     *now = goes_on ? *now + 1 : 1;
     tsn_loop_add(loop, &iteration, ended);
-    if (s->kept) s->kept[i] = (measure){iteration.seconds, iteration.threads};
+    if (s->kept) {
+      s->kept[i] = (measure){iteration.seconds, (float)behind, iteration.threads};
+    }
     if (s->options.visit) s->options.visit(s->options.visit_user, &iteration);
     events += iteration.period;
     longest = tsn_larger(longest, iteration.period);

@@ -206,6 +206,71 @@ Test(speedup_summary, intervals_contain_the_end) {
   }
 }
 
+/* An iteration of `seconds` and `behind` its region, after `gap` of another. */
+static void add_parts(loop *l, double seconds, double *behind, double gap) {
+  double now = l->events ? l->event[l->events - 1].end + *behind : 0;
+  if (gap > 0) {
+    l->event[l->events++] =
+        (tsanom_speedup_event){.region = 1, .begin = now, .end = now + gap, .threads = 1};
+    now += gap;
+  }
+  l->iteration[l->iterations++] = (tsanom_dpd_iteration){l->events, l->events + 1};
+  l->event[l->events++] =
+      (tsanom_speedup_event){.begin = now, .end = now + seconds, .threads = 2};
+}
+
+/* Each K-th iteration is long, within its region or behind it, or the loop has runs of K
+ * iterations: the interval contains the end, and its half width is at most `narrow` of
+ * the remaining time. */
+static const struct {
+  const char *name;
+  double within, behind, gap, vary; /* the deviation of these */
+  double narrow;
+} repeated[] = {
+    {"within", 2, 0, 0, 0, .02},  {"behind", 0, 2, 0, 0, .02},
+    {"varied", 2, 0, 0, .5, .08}, {"gap", 0, 0, 20, 0, .02},
+    {"gaps", 0, 0, 20, 4, .17},
+};
+
+Test(speedup_summary, intervals_count_cycles_and_runs) {
+  static loop l;
+  uint64_t seed = 12;
+  for (size_t c = 0; c < sizeof repeated / sizeof *repeated; c++) {
+    int contained = 0, stated = 0, trials = 200;
+    double width = 0;
+    for (int trial = 0; trial < trials; trial++) {
+      bool runs = repeated[c].gap > 0;
+      size_t cycle = random_between(&seed, runs ? 15 : 4, runs ? 20 : 12);
+      size_t phase = runs ? 0 : random_between(&seed, 0, cycle - 1);
+      size_t known = random_between(&seed, 100, 140), n = 2 * known;
+      double behind = 0, last = 0, end;
+      tsanom_speedup_loop about;
+      tsanom_speedup_prediction p;
+      l.events = l.iterations = 0;
+      for (size_t i = 0; i < n; i++) {
+        bool own = i % cycle == phase;
+        double more = 1 + .02 * normal(&seed), vary = repeated[c].vary * normal(&seed);
+        double gap = own && runs && i ? repeated[c].gap + vary : 0;
+        if (own && repeated[c].within > 0) more += repeated[c].within + vary;
+        add_parts(&l, more, &behind, gap);
+        behind = own ? repeated[c].behind : 0;
+        if (i + 1 == known) last = l.event[l.events - 1].end;
+      }
+      end = l.event[l.events - 1].end;
+      cr_assert(summarize(&l, known, n, &about, &p) == TSANOM_OK);
+      if (isnan(p.low_s)) continue;
+      stated++;
+      contained += p.low_s <= end && end <= p.high_s;
+      width += (p.high_s - p.low_s) / 2 / (end - last);
+    }
+    cr_expect(stated >= .97 * trials, "%s: %d", repeated[c].name, stated);
+    cr_expect(contained >= .93 * stated, "%s: %d of %d", repeated[c].name, contained,
+              stated);
+    cr_expect(width <= repeated[c].narrow * stated, "%s: %g", repeated[c].name,
+              width / stated);
+  }
+}
+
 /* Every tenth iteration takes 5 instead of 1, until the end; or one iteration takes 50,
  * which does not come again. */
 Test(speedup_summary, outliers_that_recur_are_expected) {
