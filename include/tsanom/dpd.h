@@ -290,8 +290,12 @@ typedef struct tsanom_dpd_value_options {
   /** Above 0, at most 0.5; 0.01 (default): where no minimum is `depth` deep, or M is more
    *  than a quarter of N, rounded up, tsanom_dpd_find() decides on the newest samples, up
    *  to N + M of them. They are searched when there are 128 samples, then each time that
-   *  their number has grown by a half, later after every half of the window. Noise has a period in at most about this share of streams of 8
-   *  windows. 0: only by depth, the rule for N = M of the paper. */
+   *  their number has grown by a half, later after every half of the window. It also
+   *  decides where, for N + M >= 128, a valley is deep by few changes of the samples, so
+   *  that chance may explain it, or is less than twice as deep as `depth` requires and has
+   *  no multiple, up to 8 times as far, of half that depth. Noise has a period above 1 in
+   *  about this share of streams of 8 windows, but for noise that alternates by itself, as
+   *  with an autocorrelation of -0.9. 0: only by depth, the rule for N = M of the paper. */
   double significance;
 } tsanom_dpd_value_options;
 
@@ -305,7 +309,7 @@ TSANOM_API tsanom_status tsanom_dpd_value_options_init(tsanom_dpd_value_options 
  *  (mean - min) / 4, the valley begins where d, having exceeded the threshold, is again at
  *  or below it. This selects the fundamental period instead of its multiples, which are as
  *  deep, and ignores the slope at small delays of a smooth signal. If the deepest minimum
- *  is less than `depth` deep, `significance` decides. A period is kept while d at it is at
+ *  is less than `depth` deep, or chance may explain it, `significance` decides. A period is kept while d at it is at
  *  or below the threshold. A stream that has been constant for N + M samples has period 1.
  *  The mean of d is taken after this sample; for N >= 64, after the last sample whose
  *  number is a multiple of 8. */

@@ -629,6 +629,7 @@ enum {
   RING = 8,              /* lines on both sides that one is compared with */
   LEAST_RING = 4,        /* with fewer, nothing can be said: fewer than 6 periods */
   MOST_PARTS = 16,       /* of a period, that differ little */
+  ENDS = 32,             /* share where whitening leaves peaks of a wave */
   DIPS_OF_VARIATION = 64 /* from which the variation is estimated */
 };
 
@@ -714,8 +715,9 @@ static double bartlett(const tsn_dips *s, size_t p) {
 /* The chance of such a score at p in noise. */
 static double score_chance(const tsn_dips *s, size_t p, double score) {
   double square = 0, third = 0, fourth = 0, pairs = 0, shared = 0, before = 0;
-  for (size_t t = 0; t < s->n; t++) {
-    double own = s->e[t] * s->e[t] / (double)s->n;
+  size_t end = s->n / ENDS;
+  for (size_t t = end; t < s->n - end; t++) {
+    double own = s->e[t] * s->e[t] / (double)(s->n - 2 * end);
     square += own;
     third += own * s->e[t];
     fourth += own * s->e[t] * s->e[t];

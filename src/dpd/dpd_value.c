@@ -550,8 +550,13 @@ enum {
   /* The window of `adapt`: shorter ones mistake noise for a period. */
   ADAPTED_PERIODS = 4,
   ADAPTED_LEAST = 32,
+  LOOKS = 1024, /* at a stream, the share of the chance of each */
+  REPEATS = 8,  /* of a period that is found by depth, if M contains them */
   UNDECIDED = -1
 };
+
+/* What is left of d(m) of an exact repetition, at least. */
+static const double depth_rounding = 1e-9;
 
 static const tsanom_dpd_value_options defaults = {
     .struct_size = sizeof defaults, .window = 400, .depth = 0.5, .significance = 0.01};
@@ -704,6 +709,52 @@ static size_t judged_period(tsanom_dpd_value *d) {
                       sums->window + sums->max_period, sums->count, sums->max_period);
 }
 
+/* Whether the farthest of REPEATS multiples is half as deep as a period must be: noise that
+ * alternates has a deep d(2), but d(16) is not. Twice as deep, it has not. */
+static bool repeats(const tsanom_dpd_value *d, size_t period) {
+  const tsn_sums *s = &d->sums;
+  size_t farthest = tsn_smaller(REPEATS, s->max_period / period) * period;
+  if (sums_slid(s, period) <= deep_enough(d, s->mean) / 2) return true;
+  return farthest <= sums_complete(s) &&
+         sums_slid(s, farthest) <= (1 - d->options.depth / 2) * s->mean;
+}
+
+/* Whether noise would hardly have this valley, of the caught-up sums.
+ *
+ *   pulses   |    |     |   |      |      |   |     at a delay, a share of them meets another
+ *            +-----------------------------------> t
+ *
+ * Of k pulses, a share of `depth` meets others by chance at one of M delays with at most
+ *
+ *     M C(k, k depth) q^(k depth),    ln C(k, k depth) <= k H(depth),   q = k / n
+ *
+ * where C is the binomial coefficient and H the entropy. A pulse is two changes; of changes
+ * of different size, (sum |c|)^2 / sum c^2 count. Where they are many, meeting is no
+ * accident, but deviations of their mean by `depth` are: exp(-2 k depth^2 / 2).
+ *
+ * In fewer than LEAST samples, those of a short window, nothing is certain, and depth
+ * decides. */
+static bool is_certain(const tsanom_dpd_value *d, size_t period) {
+  const tsn_sums *s = &d->sums;
+  size_t n = s->window + s->max_period;
+  if (n < LEAST) return true;
+  if (s->count < n) n = (size_t)s->count;
+  if (!repeats(d, period)) return false;
+  double span = s->range.high - s->range.low, sum = 0, squares = 0;
+  for (size_t i = 0; i + 1 < n; i++) {
+    double change = fabs(sums_sample(s, i) - sums_sample(s, i + 1)) / span;
+    sum += change;
+    squares += change * change;
+  }
+  double changes = sum * sum / squares, pulses = changes / 2;
+  double miss = fmax(sums_slid(s, period) / s->mean, depth_rounding), depth = 1 - miss;
+  double entropy = -depth * log(depth) - miss * log(miss);
+  double meet = pulses * (entropy + depth * log(pulses / (double)n));
+  double deviate = -changes * depth * depth / 2;
+  return log((double)s->max_period) + fmin(meet, deviate) <=
+         log(d->judge.significance / LOOKS);
+}
+
 /* By depth, and then by significance: a clear period costs no judgment. In a window that is
  * short beside the delays, a random walk has deep minima. */
 static size_t choose_period(tsanom_dpd_value *d) {
@@ -713,7 +764,9 @@ static size_t choose_period(tsanom_dpd_value *d) {
     return judged_period(d);
   }
   size_t period = clear_period(d);
-  return judged && !period ? judged_period(d) : period;
+  if (!judged) return period;
+  if (period && (period == d->period || is_certain(d, period))) return period;
+  return judged_period(d);
 }
 
 /* Whether the sample `back` before the newest was predicted correctly: within the largest

@@ -83,6 +83,30 @@ static inline void naive_push(naive_value *naive, size_t newest) {
   naive->period = naive_period(naive);
 }
 
+/* Whether noise would hardly have this valley: the definition at is_certain() in
+ * dpd_value.c. */
+static inline bool naive_certain(const naive_value *naive, size_t newest,
+                                 double significance) {
+  size_t p = naive->period, n = naive->window + naive->most, times = naive->most / p;
+  if (n < 128) return true;
+  if (newest + 1 < n) n = newest + 1;
+  if (times > 8) times = 8;
+  bool deep = naive->d[p] <= (1 - naive->depth) * naive->mean / 2;
+  if (!deep && times * p > naive->lags) return false;
+  if (!deep && naive->d[times * p] > (1 - naive->depth / 2) * naive->mean) return false;
+  const double *x = naive->x + newest;
+  double sum = 0, squares = 0;
+  for (size_t i = 0; i + 1 < n; i++) {
+    sum += fabs(*(x - i) - *(x - i - 1));
+    squares += pow(*(x - i) - *(x - i - 1), 2);
+  }
+  double k = sum * sum / squares / 2, miss = fmax(naive->d[p] / naive->mean, 1e-9);
+  double depth = 1 - miss, chance = pow(k / (double)n / depth, depth) / pow(miss, miss);
+  double met = (double)naive->most * pow(chance, k);
+  double deviated = (double)naive->most * exp(-k * depth * depth);
+  return fmin(met, deviated) <= significance / 1024;
+}
+
 /* x without its least-squares fit by 1, t and cos(pi k (t + 1/2) / n), k <= 3. */
 static inline void naive_subtract(const double *x, size_t n, long double *y) {
   static long double column[5][NAIVE_SAMPLES];
@@ -228,19 +252,22 @@ static inline long double naive_gamma_tail(long double shape, long double x) {
 /* The chance of the score of p: the definition in dpd_find.c. */
 static inline long double naive_chance(const long double *e, const long double *rho,
                                        size_t n, size_t p, long double score) {
-  long double factor = 1, pairs = 0, shared = 0, square = 0, third = 0;
+  long double factor = 1, pairs = 0, shared = 0, square = 0, third = 0, fourth = 0;
+  size_t end = n / 32, used = n - 2 * end;
   for (size_t k = 1; k <= 8 && 2 * k < p; k++) factor += 2 * rho[k] * rho[k];
   for (size_t m = p; m <= n / 2; m += p) {
     shared += (long double)(m / p - 1) * (long double)(n - m);
     pairs += (long double)(n - m);
   }
-  for (size_t t = 0; t < n; t++) {
-    square += e[t] * e[t] / (long double)n;
-    third += powl(e[t], 3) / (long double)n;
+  for (size_t t = end; t < n - end; t++) {
+    square += e[t] * e[t] / (long double)used;
+    third += powl(e[t], 3) / (long double)used;
+    fourth += powl(e[t], 4) / (long double)used;
   }
   long double skewness =
       6 * shared / powl(pairs, 1.5L) + third * third / powl(square, 3) / sqrtl(pairs);
-  long double shape = 4 / powl(fmaxl(skewness, .01L), 2);
+  long double as_long = fourth / (square * square) / sqrtl(1.5L * pairs);
+  long double shape = 4 / powl(fmaxl(fmaxl(skewness, as_long), .01L), 2);
   return naive_gamma_tail(shape, shape + score / sqrtl(factor) * sqrtl(shape));
 }
 

@@ -142,6 +142,27 @@ Test(find, long_waves_in_noise) {
   }
 }
 
+/* Outliers, of one part in `each`, and Student's distribution of 2 degrees of freedom. */
+Test(find, heavy_tails_have_no_period) {
+  static const size_t each[] = {100, 20, 0};
+  static double x[2000];
+  uint64_t seed = 9;
+  for (size_t k = 0; k < sizeof each / sizeof *each; k++) {
+    int wrong = 0;
+    for (int trial = 0; trial < 100; trial++) {
+      for (size_t t = 0; t < 2000; t++) {
+        x[t] = normal(&seed);
+        if (each[k] == 0) x[t] /= sqrt(-log1p(-random_unit(&seed)));
+        if (each[k] && random_between(&seed, 1, each[k]) == 1) {
+          x[t] += 50 * normal(&seed);
+        }
+      }
+      wrong += find(x, 2000).period > 0;
+    }
+    cr_expect(wrong <= 3, "%zu: %d", each[k], wrong);
+  }
+}
+
 /* Three parts of 20 samples of which one differs in two samples. */
 Test(find, parts_that_differ_little_are_not_the_period) {
   static double x[2000];

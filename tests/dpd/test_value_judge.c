@@ -66,7 +66,11 @@ static void check_stream(const double *x, const tsanom_dpd_value_options *option
   for (size_t i = 0; i < SAMPLES; i++) {
     tsanom_dpd_report report;
     CHECK_STATUS(tsanom_dpd_value_push(detector, x[i], &report), TSANOM_OK);
+    size_t before = naive.period;
     naive_push(&naive, i);
+    bool is_new = naive.period && naive.period != before &&
+                  naive.constant < options->window + options->max_period;
+    if (is_new && !naive_certain(&naive, i, options->significance)) naive.period = 0;
     if (options->window < 4 * options->max_period) naive.period = 0;
     *by_depth += naive.period > 0;
     if (!naive.period) {
@@ -168,6 +172,46 @@ Test(dpd_value_judge, the_defaults_find_an_exact_period_by_depth_in_every_window
       cr_assert(first_report(window, p, limit) < limit, "window %zu: no period %zu",
                 window, p);
     }
+  }
+}
+
+/* Random samples: pulses, of this share, or noise that alternates. */
+static double random_pulses(uint64_t *seed, double share, double *state) {
+  (void)state;
+  return random_unit(seed) < share;
+}
+
+static double alternating(uint64_t *seed, double factor, double *state) {
+  return *state = factor * *state + random_normal(seed);
+}
+
+Test(dpd_value_judge, pulses_and_alternating_noise_have_no_period) {
+  static const struct {
+    double (*next)(uint64_t *seed, double parameter, double *state);
+    double parameter;
+  } noise[] = {{random_pulses, .005}, {random_pulses, .01}, {random_pulses, .02},
+               {random_pulses, .05},  {alternating, -.8},   {alternating, .8}};
+  enum { STREAMS = 100 };
+  uint64_t seed = 5;
+  for (size_t k = 0; k < sizeof noise / sizeof *noise; k++) {
+    int wrong = 0;
+    for (int stream = 0; stream < STREAMS; stream++) {
+      static double x[SAMPLES];
+      static size_t period[SAMPLES];
+      double state = 0;
+      size_t done;
+      bool found = false;
+      for (size_t i = 0; i < SAMPLES; i++) {
+        x[i] = noise[k].next(&seed, noise[k].parameter, &state);
+      }
+      tsanom_dpd_value *detector = make_value_detector(NULL, TSANOM_ISA_AUTO);
+      CHECK_STATUS(tsanom_dpd_value_push_many(detector, x, SAMPLES, period, NULL, &done),
+                   TSANOM_OK);
+      tsanom_dpd_value_destroy(detector);
+      for (size_t i = 0; i < SAMPLES; i++) found = found || period[i] > 1;
+      wrong += found;
+    }
+    cr_expect(wrong <= 4, "noise %zu: %d", k, wrong);
   }
 }
 
