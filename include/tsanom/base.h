@@ -233,7 +233,10 @@ typedef struct tsanom_exec {
   /** First argument of alloc and dealloc. */
   void *alloc_user;
   /** Called from time to time, by the calling thread only, when `done` of `total`
-   *  units of work are finished. Nonzero asks to stop: the function then returns
+   *  units of work are finished. `total` is 0 where the end is not known, as of an
+   *  enumeration: do not divide by it. A call may have several parts one after another,
+   *  each with a `total` of its own and `done` from 0 on, and may end before `done` is
+   *  `total`. Nonzero asks to stop: the function then returns
    *  ::TSANOM_STOPPED as soon as it can. NULL: never called. */
   int32_t (*poll)(void *poll_user, uint64_t done, uint64_t total);
   /** First argument of poll. */

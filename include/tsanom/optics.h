@@ -247,8 +247,11 @@ TSANOM_API tsanom_status tsanom_optics_split_options_init(
  *  points above the walls are noise. If there are fewer than two such valleys, there is one
  *  class, and what a gap separates from it is noise. O(n·log(n)).
  *
- *  The significance is an upper limit of the rate for one class of any shape from 17
- *  points on. The workspace is O(n).
+ *  The significance is an upper limit of the rate for one uniform, normal or exponential
+ *  class that is about as wide in all directions, from 17 points on. One class that is 30
+ *  or more times as wide in one direction as in several others, as columns in different
+ *  units make it, or that has heavy tails, is reported as several more often
+ *  (docs/optics.md): scale the columns first. The workspace is O(n).
  *  @param      ordering     with `core_distance`; `predecessor` is not read
  *  @param[out] labels       by index of the point: classes are numbered from 0 in the
  *                           order of their first points; ::TSANOM_NOISE. Without valleys
