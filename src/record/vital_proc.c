@@ -22,8 +22,8 @@ static int open_file(int directory, const char *name, int flags) {
   return (int)syscall(SYS_openat, directory, name, O_RDONLY | O_CLOEXEC | flags, 0);
 }
 
-/* Of a longer file the end, at least 3 KiB of it: a user may be in so many groups that
- * `status` has all that is asked for behind them. */
+/* Of a longer file the end, at least 3 KiB of it: in `status`, what is asked for stands behind the
+ * groups of the user, which may be hundreds. */
 static ssize_t read_file(int file, char text[TEXT]) {
   enum { STEP = TEXT / 4 };
   ssize_t count = TEXT - 1;

@@ -42,7 +42,7 @@ __attribute__((format(printf, 2, 3))) outcome record(int way, const char *format
  * end as it does. Returns the exit status. */
 int record_as_plain(int way, const char *run, const char *program);
 
-/* By ./long.so, which is to be preloaded, a program takes `factor` times as long as it does, after
+/* By ./long.so in LD_PRELOAD, a program takes `factor` times as long as it does, after
  * that clock. */
 void make_time_long(const char *clock, int factor);
 

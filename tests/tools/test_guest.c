@@ -206,13 +206,13 @@ Test(guest, work_of_a_script_is_that_of_its_processes) {
   cr_assert(strstr(messages_of("plain.run"), "processes that the program started"));
   tsanom_ok("record -o one.run -- sh -c './loop 3000; :'");
   cr_assert(strcmp(messages_of("one.run"), "") == 0, "%s", messages_of("one.run"));
-  CHECK_PRINTS(tsanom("summary --check one.run"), "The program ended normally after");
+  CHECK_PRINTS(tsanom("summary one.run"), "The program ended normally after");
   tsanom_ok("record -o ended.run -- sh -c 'timeout -s TERM 0.3 ./loop 900000000; :'");
-  CHECK_PRINTS(tsanom("summary --check ended.run"), "The program ended normally after");
+  CHECK_PRINTS(tsanom("summary ended.run"), "The program ended normally after");
   shell_ok("tsanom record -o status.run -- sh -c './loop 3000; exit 6'; test $? = 6");
   CHECK_PRINTS(tsanom("summary status.run"), "The program exited with status 6 after");
   tsanom_ok("record -o two.run -- sh -c './loop 100; ./loop 9000; :'");
-  cr_assert(strstr(messages_of("two.run"), "the run is of loop, which took 0."), "%s",
+  cr_assert(strstr(messages_of("two.run"), "the run is of loop, which took "), "%s",
             messages_of("two.run"));
 }
 

@@ -104,11 +104,7 @@ static bool is_here(uint64_t process, uint64_t pid_namespace) {
 /* That of the C library, found before a signal handler may need it. */
 static void (*original_exit)(int status);
 
-__attribute__((constructor)) void icp_read_request(void) {
-  static bool is_read;
-  icp_request *r = &icp_asked;
-  if (is_read) return;
-  is_read = true;
+static void read_request(icp_request *r) {
   void *found = dlsym(RTLD_NEXT, "_exit");
   memcpy(&original_exit, &found, sizeof original_exit);
   copy_text(ENVIRONMENT_RUN, r->run, sizeof r->run);
@@ -134,6 +130,16 @@ __attribute__((constructor)) void icp_read_request(void) {
   r->has_rank = rank_from_environment(&r->rank);
   tsn_vital_find_sampler();
   r->messages = tsn_messages_map(r->run);
+}
+
+/* The program's own code begins without an error. */
+__attribute__((constructor)) void icp_read_request(void) {
+  static bool is_read;
+  int error = errno;
+  if (is_read) return;
+  is_read = true;
+  read_request(&icp_asked);
+  errno = error;
 }
 
 static bool has_run(void) {
