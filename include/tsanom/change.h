@@ -9,8 +9,9 @@
  *  | is one set of runs slower than another one?           | tsanom_change_compare() |
  *
  *  Use them for iteration times, rates, and results of benchmarks. Samples may be
- *  autocorrelated and may contain outliers: neither raises the rate of false alarms. If
- *  you compare two programs, run each several times and compare one number per run: runs
+ *  autocorrelated and may contain outliers: neither raises the rate of false alarms. Noise
+ *  of two modes or with a long tail does (docs/change.md has the rates). If you compare two
+ *  programs, run each several times and compare one number per run: runs
  *  of one program differ by more than the iterations of a run show.
  *
  *  @code{.c}
