@@ -75,7 +75,7 @@ static const char *next_field(const char *line, char separator, char field[FIELD
   }
   while (!is_cut && used && field[used - 1] == ' ') used--;
   field[used] = '\0';
-  if (is_cut) strcpy(field + used - 3, "...");
+  if (is_cut) memcpy(field + used - 3, "...", sizeof "...");
   return *line ? line + 1 : NULL;
 }
 
