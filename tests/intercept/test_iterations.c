@@ -65,7 +65,7 @@ Test(iterations, what_a_loop_that_takes_over_lacks_is_known) {
     cr_assert(settles || !it.moved, "trial %d", trial);
     known += it.moved;
   }
-  /* The moments of events are those of a busy machine, by which loops are told apart. */
+  /* The moments of events are those of the machine: by them another loop may be found. */
   cr_assert_gt(known, TRIALS / 4);
 }
 
