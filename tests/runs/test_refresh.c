@@ -124,6 +124,13 @@ static void check_equal(tsanom_runs *a, tsanom_runs *b, bool exact) {
   if (i.parts & TSANOM_RUNS_REGIONS) check_events(a, b, exact);
 }
 
+/* A run that was refreshed is the one that is opened now. */
+static void check_as_opened(tsanom_runs *run, const char *path) {
+  tsanom_runs *opened = open_run(path);
+  check_equal(run, opened, true);
+  tsanom_runs_destroy(opened);
+}
+
 static uint32_t event_tag(uint64_t *seed) {
   uint32_t kind = (uint32_t)random_between(seed, 0, 3);
   return kind | (uint32_t)random_between(seed, 0, 2) << 3 |
@@ -223,9 +230,7 @@ Test(runs_refresh, damage_is_found_and_leaves_the_run_as_it_was) {
   }
   file_write(path, intact, bytes);
   CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
-  tsanom_runs *after = open_run(directory);
-  check_equal(run, after, true);
-  tsanom_runs_destroy(after);
+  check_as_opened(run, directory);
   tsanom_runs_destroy(before);
   tsanom_runs_destroy(run);
   free(intact);
@@ -259,9 +264,7 @@ static void replace_and_damage(const char *path, uint32_t events) {
   intact[TSN_STREAM_HEADER] ^= 1;
   file_write(file, intact, bytes);
   CHECK_STATUS(tsanom_runs_refresh(run, NULL, NULL), TSANOM_OK);
-  tsanom_runs *after = open_run(path);
-  check_equal(run, after, true);
-  tsanom_runs_destroy(after);
+  check_as_opened(run, path);
   tsanom_runs_destroy(before);
   tsanom_runs_destroy(run);
   free(intact);
@@ -295,9 +298,7 @@ Test(runs_refresh, failing_allocations_leave_the_run_as_it_was) {
     if (status != TSANOM_OK) check_equal(run, before, true);
     cr_assert(n < 100);
   }
-  tsanom_runs *after = open_run(directory);
-  check_equal(run, after, true);
-  tsanom_runs_destroy(after);
+  check_as_opened(run, directory);
   tsanom_runs_destroy(before);
   tsanom_runs_destroy(run);
   cr_assert(allocator.live == 0);

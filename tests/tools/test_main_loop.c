@@ -100,7 +100,7 @@ Test(main_loop, a_place_that_is_named_chooses_the_level) {
 
 Test(main_loop, a_baseline_is_the_same_program_at_any_path) {
   write_run("here", "/home/one/heat", PLACES, 0);
-  write_run("there", "/tmp/heat", PLACES, 0);
+  write_run("there", "/home/two/heat", PLACES, 0);
   write_run("other", "/home/one/cool", PLACES, 0);
   check_quiet(tsanom("speedup here --baseline there"), 0);
   CHECK_PRINTS(tsanom("speedup here --baseline there"), "1 times as fast on 2 threads");

@@ -61,11 +61,12 @@ typedef struct {
   bool settled;     /* events are only compared */
   bool named;       /* the anchor was given */
   bool left_out;    /* the history lacks events */
-  bool
-      moved; /* numbers go on from those of a loop that has ended, or another one took over, of
-                       which the history lacks iterations */
-  bool restarts; /* another loop is followed, the first one or instead of one that goes
-                      on: the caller numbers iterations anew, and clears it */
+  /* Numbers go on from those of a loop that has ended, or another one took over, of which the
+   * history lacks iterations. */
+  bool moved;
+  /* Another loop is followed, the first one or instead of one that goes on: the caller numbers
+   * iterations anew, and clears it. */
+  bool restarts;
   uint64_t member[TSN_REGIONS_PLACES_MAX / 64]; /* places of the loop, by bits */
   uint64_t since;                               /* events since the last begin */
   uint64_t longest;                             /* events of an iteration, at most */

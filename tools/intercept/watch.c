@@ -238,9 +238,8 @@ static size_t count_shown(void) {
  * take them from the events, as all if some are too old. */
 static void write_anew(const icp_whole *whole) {
   uint64_t now = tsn_clock_monotonic();
-  bool is_written = true;
-  for (size_t i = 0; i < whole->count && is_written; i++) {
-    is_written = write_passed((uint64_t)whole->moment[whole->iteration[i].first], now);
+  for (size_t i = 0; i < whole->count; i++) {
+    if (!write_passed((uint64_t)whole->moment[whole->iteration[i].first], now)) return;
   }
 }
 

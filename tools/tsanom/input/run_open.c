@@ -255,11 +255,14 @@ int run_open_processes(char *const *paths, size_t count, const tsanom_exec *exec
 }
 
 /* A program that is killed before it comes to a region, or ends before its children, leaves its
- * run below the directory. */
-static const char *find_run(const char *path, char below[PATH_MAX]) {
+ * run below the directory. Whether there is one. */
+static bool has_run_below(const char *path, char below[PATH_MAX]) {
   int length = snprintf(below, PATH_MAX, "%s/" ENVIRONMENT_PLAIN_DIRECTORY, path);
-  bool is_below = length < PATH_MAX && ranks_has_run(below) && !ranks_has_run(path);
-  return is_below ? below : path;
+  return length < PATH_MAX && ranks_has_run(below);
+}
+
+static const char *find_run(const char *path, char below[PATH_MAX]) {
+  return has_run_below(path, below) && !ranks_has_run(path) ? below : path;
 }
 
 int run_open(const char *path, int32_t parts, const tsanom_exec *exec, int salvage,
@@ -278,8 +281,7 @@ int run_open(const char *path, int32_t parts, const tsanom_exec *exec, int salva
 tsanom_runs *run_of_starter(const char *path, const tsanom_exec *exec) {
   char below[PATH_MAX];
   tsanom_runs *run = NULL;
-  int length = snprintf(below, PATH_MAX, "%s/" ENVIRONMENT_PLAIN_DIRECTORY, path);
-  if (length < PATH_MAX && ranks_has_run(below) && ranks_has_run(path))
+  if (has_run_below(path, below) && ranks_has_run(path))
     (void)tsanom_runs_open(below, NULL, exec, &run);
   return run;
 }
