@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Compare what tests/digests/values printed on two machines: compare.py FIRST SECOND ULPS FUNCTION...
+"""Compare what tests/digests/values printed on two machines: compare.py FIRST SECOND FUNCTION=ULPS...
 
 Calls of the functions named may differ by ULPS units in the last place, because they use exp, log
 and others of the machine's libm; all others must be equal in every bit."""
@@ -21,7 +21,7 @@ def distance(first: str, second: str) -> float:
 
 def main() -> int:
     first, second = (open(name, encoding="ascii").read().splitlines() for name in sys.argv[1:3])
-    ulps, inexact = float(sys.argv[3]), set(sys.argv[4:])
+    allowed = {name: float(ulps) for name, ulps in (text.split("=") for text in sys.argv[3:])}
     if len(first) != len(second) or not first:
         print(f"{len(first)} and {len(second)} lines")
         return 1
@@ -36,7 +36,7 @@ def main() -> int:
             equal = values[:2] == others[:2] and len(values) == len(others)
             worst = max(map(distance, values[2:], others[2:]), default=0) if equal else math.inf
             most[name] = max(most[name], worst)
-    wrong = [name for name in different if name not in inexact or most[name] > ulps]
+    wrong = [name for name in different if name not in allowed or most[name] > allowed[name]]
     for name in calls:
         print(f"{name}: {different[name]} of {calls[name]} calls differ, by at most "
               f"{most[name]:.3g} ulp{'  WRONG' if name in wrong else ''}")

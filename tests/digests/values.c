@@ -129,7 +129,8 @@ static void periods(size_t call) {
   put((double)found.period);
   put(found.dip);
   put(found.score);
-  put(found.probability);
+  /* exp() multiplies the rounding errors of a small chance by its logarithm. */
+  put(log(found.probability));
   end();
 }
 
