@@ -49,6 +49,7 @@ _Noreturn void single_skip(const char *format, ...);
   SINGLE_ASSERT(strcmp(a, b) relation 0, __VA_ARGS__)
 
 #define cr_assert(...) SINGLE_ASSERT(__VA_ARGS__, "")
+#define cr_expect(...) SINGLE_ASSERT(__VA_ARGS__, "")
 #define cr_assert_eq(a, ...) SINGLE_COMPARE(a, ==, __VA_ARGS__, "")
 #define cr_assert_lt(a, ...) SINGLE_COMPARE(a, <, __VA_ARGS__, "")
 #define cr_assert_gt(a, ...) SINGLE_COMPARE(a, >, __VA_ARGS__, "")
