@@ -471,6 +471,7 @@ struct tsanom_dpd_value {
   uint64_t locked;   /* count at the sample that found the period */
   uint64_t unlocked; /* count at the last sample with a period */
   uint64_t constant; /* consecutive equal samples */
+  uint64_t doubted;  /* count at the last valley that chance may explain */
 };
 
 /* Start the sums, or continue with another window. */
@@ -552,6 +553,7 @@ enum {
   ADAPTED_LEAST = 32,
   LOOKS = 1024, /* at a stream, the share of the chance of each */
   REPEATS = 8,  /* of a period that is found by depth, if M contains them */
+  DOUBTS = 128, /* in a window, at most */
   UNDECIDED = -1
 };
 
@@ -719,7 +721,8 @@ static bool repeats(const tsanom_dpd_value *d, size_t period) {
          sums_slid(s, farthest) <= (1 - d->options.depth / 2) * s->mean;
 }
 
-/* Whether noise would hardly have this valley, of the caught-up sums.
+/* The logarithm of the chance that noise has this valley, of the caught-up sums of `n`
+ * samples.
  *
  *   pulses   |    |     |   |      |      |   |     at a delay, a share of them meets another
  *            +-----------------------------------> t
@@ -730,16 +733,8 @@ static bool repeats(const tsanom_dpd_value *d, size_t period) {
  *
  * where C is the binomial coefficient and H the entropy. A pulse is two changes; of changes
  * of different size, (sum |c|)^2 / sum c^2 count. Where they are many, meeting is no
- * accident, but deviations of their mean by `depth` are: exp(-2 k depth^2 / 2).
- *
- * In fewer than LEAST samples, those of a short window, nothing is certain, and depth
- * decides. */
-static bool is_certain(const tsanom_dpd_value *d, size_t period) {
-  const tsn_sums *s = &d->sums;
-  size_t n = s->window + s->max_period;
-  if (n < LEAST) return true;
-  if (s->count < n) n = (size_t)s->count;
-  if (!repeats(d, period)) return false;
+ * accident, but deviations of their mean by `depth` are: exp(-2 k depth^2 / 2). */
+static double log_chance_of_valley(const tsn_sums *s, size_t n, size_t period) {
   double span = s->range.high - s->range.low, sum = 0, squares = 0;
   for (size_t i = 0; i + 1 < n; i++) {
     double change = fabs(sums_sample(s, i) - sums_sample(s, i + 1)) / span;
@@ -751,8 +746,24 @@ static bool is_certain(const tsanom_dpd_value *d, size_t period) {
   double entropy = -depth * log(depth) - miss * log(miss);
   double meet = pulses * (entropy + depth * log(pulses / (double)n));
   double deviate = -changes * depth * depth / 2;
-  return log((double)s->max_period) + fmin(meet, deviate) <=
-         log(d->judge.significance / LOOKS);
+  return log((double)s->max_period) + fmin(meet, deviate);
+}
+
+/* Whether noise would hardly have this valley. In fewer than LEAST samples, those of a short
+ * window, nothing is certain, and depth decides.
+ *
+ * The chance takes O(n), and pulses may have a doubtful valley for most of a window: after a
+ * doubt the next valley is looked at n / DOUBTS samples later. */
+static bool is_certain(tsanom_dpd_value *d, size_t period) {
+  const tsn_sums *s = &d->sums;
+  size_t n = s->window + s->max_period;
+  if (n < LEAST) return true;
+  if (s->count < n) n = (size_t)s->count;
+  if (!repeats(d, period) || s->count - d->doubted < n / DOUBTS) return false;
+  if (log_chance_of_valley(s, n, period) <= log(d->judge.significance / LOOKS))
+    return true;
+  d->doubted = s->count;
+  return false;
 }
 
 /* By depth, and then by significance: a clear period costs no judgment. In a window that is

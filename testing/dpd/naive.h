@@ -32,6 +32,7 @@ typedef struct {
   size_t window, most;
   double depth, mean;
   size_t period, constant;
+  size_t doubted;              /* samples at the last doubt of naive_certain() */
   size_t lags;                 /* delays whose window is complete */
   double d[NAIVE_PERIODS + 1]; /* N d(m) */
 } naive_value;
@@ -85,8 +86,7 @@ static inline void naive_push(naive_value *naive, size_t newest) {
 
 /* Whether noise would hardly have this valley: the definition at is_certain() in
  * dpd_value.c. */
-static inline bool naive_certain(const naive_value *naive, size_t newest,
-                                 double significance) {
+static inline bool naive_certain(naive_value *naive, size_t newest, double significance) {
   size_t p = naive->period, n = naive->window + naive->most, times = naive->most / p;
   if (n < 128) return true;
   if (newest + 1 < n) n = newest + 1;
@@ -94,6 +94,7 @@ static inline bool naive_certain(const naive_value *naive, size_t newest,
   bool deep = naive->d[p] <= (1 - naive->depth) * naive->mean / 2;
   if (!deep && times * p > naive->lags) return false;
   if (!deep && naive->d[times * p] > (1 - naive->depth / 2) * naive->mean) return false;
+  if (newest + 1 - naive->doubted < n / 128) return false;
   const double *x = naive->x + newest;
   double sum = 0, squares = 0;
   for (size_t i = 0; i + 1 < n; i++) {
@@ -104,7 +105,9 @@ static inline bool naive_certain(const naive_value *naive, size_t newest,
   double depth = 1 - miss, chance = pow(k / (double)n / depth, depth) / pow(miss, miss);
   double met = (double)naive->most * pow(chance, k);
   double deviated = (double)naive->most * exp(-k * depth * depth);
-  return fmin(met, deviated) <= significance / 1024;
+  if (fmin(met, deviated) <= significance / 1024) return true;
+  naive->doubted = newest + 1;
+  return false;
 }
 
 /* x without its least-squares fit by 1, t and cos(pi k (t + 1/2) / n), k <= 3. */

@@ -102,6 +102,35 @@ Test(dpd_value_judge, every_period_is_that_of_the_definition) {
             "%zu, %zu, %zu", by_depth, by_significance, without_depth);
 }
 
+/* Trains of 2 to 6 pulses at equal distances, between pauses. */
+static void fill_trains(double *x, uint64_t *seed) {
+  size_t next = 0, distance = 0, left = 0;
+  for (size_t i = 0; i < SAMPLES; i++) {
+    x[i] = i == next;
+    if (i != next) continue;
+    bool pause = left == 0;
+    if (pause) {
+      left = random_between(seed, 2, 6);
+      distance = random_between(seed, 40, 120);
+    }
+    next += pause ? random_between(seed, 1, 400) : distance;
+    left--;
+  }
+}
+
+Test(dpd_value_judge, a_doubtful_valley_is_looked_at_from_time_to_time) {
+  static double x[SAMPLES];
+  uint64_t seed = 6;
+  size_t by_depth = 0, by_significance = 0;
+  for (int trial = 0; trial < 8; trial++) {
+    fill_trains(x, &seed);
+    tsanom_dpd_value_options options = value_options(512, 128);
+    options.significance = 0.02;
+    check_stream(x, &options, &by_depth, &by_significance);
+  }
+  cr_assert(by_depth > 1000, "%zu", by_depth);
+}
+
 static size_t last_period(const double *x, size_t n) {
   size_t period[SAMPLES], done;
   tsanom_dpd_value *detector = make_value_detector(NULL, TSANOM_ISA_AUTO);
