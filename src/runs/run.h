@@ -103,4 +103,7 @@ tsanom_status tsn_run_enter(const tsanom_exec *exec, const tsanom_runs *run,
 tsanom_status tsn_run_reject(const tsanom_exec *exec, const tsanom_runs *run,
                              const char *text);
 
+/* The host, boot and namespaces of this process, which are asked once in each thread. */
+const tsn_run_header *tsn_run_here(void);
+
 #endif

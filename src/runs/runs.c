@@ -142,11 +142,19 @@ static double now_on(clockid_t clock) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* The child of a fork may be in another namespace. */
+const tsn_run_header *tsn_run_here(void) {
+  static _Thread_local tsn_run_header here;
+  if (here.pid != (uint64_t)getpid()) {
+    tsn_identify(&here);
+    here.pid = (uint64_t)getpid();
+  }
+  return &here;
+}
+
 /* Seconds since the run began, as its own machine counts them or the time of day. */
 static double seconds_since_begin(const tsn_run_header *header) {
-  tsn_run_header here;
-  tsn_identify(&here);
-  if (tsn_is_same_clock(header, &here)) {
+  if (tsn_is_same_clock(header, tsn_run_here())) {
     return now_on(CLOCK_MONOTONIC) - (double)header->first.nanoseconds * 1e-9;
   }
   return now_on(CLOCK_REALTIME) - (double)header->start * 1e-9;
@@ -178,10 +186,8 @@ static bool wrote_lately(const tsn_vitals *vitals, const tsn_channel *channel,
 
 static int32_t state_by(const tsn_run_header *header, const tsn_vitals *vitals,
                         const tsn_channel *channel) {
-  tsn_run_header here;
   if (header->state == TSN_FINISHED) return TSANOM_RUN_FINISHED;
-  tsn_identify(&here);
-  bool runs = tsn_is_same_process_space(header, &here)
+  bool runs = tsn_is_same_process_space(header, tsn_run_here())
                   ? is_alive(header)
                   : wrote_lately(vitals, channel, header);
   return runs ? TSANOM_RUN_RUNNING : TSANOM_RUN_KILLED;

@@ -328,10 +328,9 @@ void tsn_vitals_free(tsn_vitals *vitals) {
 static bool sample_now(const tsn_vitals *vitals, const tsn_channel *channel,
                        const tsanom_hsa_run *run, size_t thread,
                        tsanom_hsa_vital *sample) {
-  tsn_run_header here;
   const tsanom_hsa_vital *latest = latest_of(vitals, thread);
-  tsn_identify(&here);
-  if (!latest || !(run->end > 0) || !tsn_is_same_process_space(&channel->header, &here)) {
+  if (!latest || !(run->end > 0) ||
+      !tsn_is_same_process_space(&channel->header, tsn_run_here())) {
     return false;
   }
   int directory = tsn_proc_open(channel->header.pid);
