@@ -348,6 +348,24 @@ Test(record_mpi, a_library_may_jump_to_mpi) {
   }
 }
 
+/* The program finds the functions that it finds alone, of a library that it is linked with or loads. */
+Test(record_mpi, what_mpi_lacks_is_not_there) {
+  static const char *const loaded[] = {"libmpi.so.40", "libmpich.so.12"};
+  for (int library = 0; library < MPI_LIBRARIES; library++) {
+    if (!build_mpi_program(library, "ranks.c", "ranks")) continue;
+    shell_ok("gcc -O2 -fPIC -shared -DMODULE " TSANOM_TEST_PROGRAMS
+             "/asks.c -o early.so && cp early.so late.so && cp early.so linked.so");
+    for (int is_loaded = 0; is_loaded < 2; is_loaded++) {
+      const char *asked = is_loaded ? loaded[library] : "";
+      shell_ok("rm -rf run && %s%s -O1 -Wl,--no-as-needed " TSANOM_TEST_PROGRAMS
+               "/asks.c ./linked.so -o asks -ldl && ./asks %s >alone && "
+               "tsanom record -o run -- ./asks %s >recorded 2>err && cmp alone recorded",
+               is_loaded ? "gcc" : "mpicc.", is_loaded ? "" : mpi_libraries[library],
+               asked, asked);
+    }
+  }
+}
+
 /* Run the program with these variables, as a launcher does. */
 static int launch(const char *variables, const char *run) {
   return shell("env %s tsanom record -o %s -- ./loop 20 >out 2>err", variables, run);

@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -414,37 +415,50 @@ typedef struct {
   bool imports, to_global, to_local, unbound;
 } import_search;
 
-static void note_imports(const object *o, uintptr_t table, size_t bytes,
-                         import_search *search) {
+/* A place in a module that the loader fills in with the address of an undefined symbol. */
+typedef void reference_visitor(const ElfW(Sym) * symbol, const char *name, void **place,
+                               void *context);
+
+static void visit_table(const object *o, uintptr_t table, size_t bytes,
+                        reference_visitor *visit, void *context) {
   enum { SYMBOL_SHIFT = sizeof(void *) == 8 ? 32 : 8 };
   const ElfW(Rela) *r = (const ElfW(Rela) *)address_in(o->base, table);
   const ElfW(Sym) *symbols =
       (const ElfW(Sym) *)address_in(o->base, entry_of(o, DT_SYMTAB));
   for (size_t i = 0; table && i < bytes / sizeof *r; i++) {
     const ElfW(Sym) *symbol = &symbols[r[i].r_info >> SYMBOL_SHIFT];
-    const char *name = o->strings + symbol->st_name;
-    bool is_of_family = strncmp(name, search->prefix, strlen(search->prefix)) == 0;
     if (symbol->st_shndx != SHN_UNDEF) continue;
-    search->imports |= is_of_family;
-    if (!is_of_family && strncmp(name, "omp_", strlen("omp_")) != 0) continue;
-    const void *bound = *(void *const *)(o->base + r[i].r_offset);
-    search->to_global |= icp_is_in(&search->global, bound);
-    search->to_local |= icp_is_in(&search->local, bound);
-    search->unbound |= icp_is_in(&search->own, bound);
+    visit(symbol, o->strings + symbol->st_name, (void **)(o->base + r[i].r_offset),
+          context);
   }
 }
 /* NOLINTEND(performance-no-int-to-ptr) */
+
+static void visit_references(const object *o, reference_visitor *visit, void *context) {
+  visit_table(o, entry_of(o, DT_RELA), entry_of(o, DT_RELASZ), visit, context);
+  if (entry_of(o, DT_PLTREL) == DT_RELA) {
+    visit_table(o, entry_of(o, DT_JMPREL), entry_of(o, DT_PLTRELSZ), visit, context);
+  }
+}
+
+static void note_import(const ElfW(Sym) * symbol, const char *name, void **place,
+                        void *search_) {
+  import_search *search = search_;
+  bool is_of_family = strncmp(name, search->prefix, strlen(search->prefix)) == 0;
+  (void)symbol;
+  search->imports |= is_of_family;
+  if (!is_of_family && strncmp(name, "omp_", strlen("omp_")) != 0) return;
+  search->to_global |= icp_is_in(&search->global, *place);
+  search->to_local |= icp_is_in(&search->local, *place);
+  search->unbound |= icp_is_in(&search->own, *place);
+}
 
 static int visit_importer(struct dl_phdr_info *module, size_t size, void *search) {
   import_search *s = search;
   object o;
   (void)size;
   if (!segment_of(module, s->address)) return 0;
-  if (!read_object(module, &o)) return 1;
-  note_imports(&o, entry_of(&o, DT_RELA), entry_of(&o, DT_RELASZ), s);
-  if (entry_of(&o, DT_PLTREL) == DT_RELA) {
-    note_imports(&o, entry_of(&o, DT_JMPREL), entry_of(&o, DT_PLTRELSZ), s);
-  }
+  if (read_object(module, &o)) visit_references(&o, note_import, s);
   return 1;
 }
 
@@ -479,4 +493,64 @@ void *icp_bound(const void *address, const char *name, const char *prefix,
   if (search.unbound) return global;
   *doubtful = search.to_global == search.to_local;
   return search.to_local && !search.to_global ? local : global;
+}
+
+/* ---- what is only asked for
+ *
+ * A weak reference tells a program whether its libraries have a function. The loader finds ours in
+ * any program, so that those of them which the libraries lack are taken back: from the places
+ * where the loader wrote their addresses, and from our own table of symbols, in which it finds
+ * them for later modules and dlsym(). */
+
+enum { ASKED_MOST = 128 };
+
+typedef struct {
+  size_t count;
+  struct {
+    const char *name;
+    void **place;
+  } asked[ASKED_MOST];
+} asked_search;
+
+static void note_asked(const ElfW(Sym) * symbol, const char *name, void **place,
+                       void *search_) {
+  asked_search *s = search_;
+  bool is_weak = symbol->st_info >> 4 == STB_WEAK;
+  if (!is_weak || !icp_is_own(*place) || s->count == ASKED_MOST) return;
+  s->asked[s->count].name = name;
+  s->asked[s->count++].place = place;
+}
+
+static int visit_asking(struct dl_phdr_info *module, size_t size, void *search) {
+  object o;
+  (void)size;
+  if (read_object(module, &o)) visit_references(&o, note_asked, search);
+  return 0;
+}
+
+/* Its page, without code, is writable afterwards: the loader protects what it has filled in. */
+static void clear(void *word) {
+  uintptr_t bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
+  void *page = (char *)word - (uintptr_t)word % bytes;
+  if (mprotect(page, bytes, PROT_READ | PROT_WRITE) == 0) {
+    memset(word, 0, sizeof(uintptr_t));
+  }
+}
+
+void icp_clear_asked(void *libraries, const char *prefix) {
+  asked_search s = {.count = 0};
+  (void)dl_iterate_phdr(visit_asking, &s);
+  for (size_t i = 0; i < s.count; i++) {
+    bool is_of_family = strncmp(s.asked[i].name, prefix, strlen(prefix)) == 0;
+    if (is_of_family && !dlsym(libraries, s.asked[i].name)) clear(s.asked[i].place);
+  }
+}
+
+void icp_hide(const void *function) {
+  Dl_info about;
+  ElfW(Sym) *symbol = NULL;
+  if (dladdr1(function, &about, (void **)&symbol, RTLD_DL_SYMENT) && symbol &&
+      icp_is_own(symbol) && about.dli_saddr == function) {
+    clear(&symbol->st_value);
+  }
 }

@@ -55,4 +55,11 @@ int icp_dlclose(void *handle);
 /* Whether the module at an address calls functions whose names begin so. */
 bool icp_imports(const void *address, const char *prefix);
 
+/* Weak references of all modules to functions of ours, whose names begin so, become as if there were
+ * none, where dlsym(libraries, ...) does not find them either. */
+void icp_clear_asked(void *libraries, const char *prefix);
+
+/* The loader does not find this function of ours any more. */
+void icp_hide(const void *function);
+
 #endif

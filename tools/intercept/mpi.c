@@ -584,6 +584,42 @@ static inline word read_handle(word address) {
 
 #include "mpi_calls.h"
 
+#undef CALL
+#undef POLL
+#undef LARGE
+#define CALL(name, ...) {#name, (void (*)(void))name},
+#define POLL CALL
+#define LARGE(name, ...) CALL(name, ) CALL(name##_c, )
+
+/* Functions of MPI 4, of which an older one lacks some. */
+static const struct {
+  const char *name;
+  void (*function)(void);
+} in_c[] = {
+#include "mpi_calls.h"
+};
+
+/* Modules that are loaded later, and dlsym(), find what the library has that defines this. */
+static void hide_others(void *initialize) {
+  Dl_info about;
+  void *library = dladdr(initialize, &about)
+                      ? dlopen(about.dli_fname, RTLD_LAZY | RTLD_NOLOAD)
+                      : NULL;
+  if (!library) return;
+  icp_clear_asked(library, "MPI_");
+  for (size_t i = 0; i < sizeof in_c / sizeof *in_c; i++) {
+    if (!dlsym(library, in_c[i].name)) icp_hide(icp_address_of(in_c[i].function));
+  }
+  (void)icp_dlclose(library);
+}
+
+static void look_for_others(const void *site) {
+  static atomic_flag is_known = ATOMIC_FLAG_INIT;
+  if (atomic_flag_test_and_set(&is_known)) return;
+  void *initialize = find("PMPI_Init", site);
+  if (initialize) icp_section(hide_others, initialize);
+}
+
 /* The rank is known behind these, so that the run starts there. Before, a call is not
  * recorded that one of them makes. */
 #define INITIALIZE(symbol, name, words)                \
@@ -591,6 +627,7 @@ static inline word read_handle(word address) {
   ENTRY word symbol(P##words) {                        \
     MPI_REAL(symbol, words);                           \
     call_frame frame = CALL_FRAME(words);              \
+    look_for_others(site);                             \
     uint32_t place = mpi_starting(#name, site, frame); \
     word result = real(A##words);                      \
     mpi_started(place, #name, site, frame);            \

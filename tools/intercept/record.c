@@ -41,6 +41,7 @@
 #include "asked.h"
 #include "environment.h"
 #include "intercept.h"
+#include "modules.h"
 #include "mpi.h"
 #include "rank_file.h"
 #include "record/clock.h"
@@ -139,6 +140,7 @@ __attribute__((constructor)) void icp_read_request(void) {
   if (is_read) return;
   is_read = true;
   read_request(&icp_asked);
+  icp_clear_asked(RTLD_NEXT, "");
   errno = error;
 }
 

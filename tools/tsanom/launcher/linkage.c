@@ -105,12 +105,30 @@ static void *read_part(int file, uint64_t offset, uint64_t bytes) {
   return NULL;
 }
 
-/* A symbol of a file, for each of them: `context` is of the caller. */
-typedef void symbol_visitor(const Elf64_Sym *symbol, const char *name, void *context);
+static void append(char *text, size_t bytes, const char *between, const char *word) {
+  size_t length = strlen(text);
+  (void)snprintf(text + length, bytes - length, "%s%s", length ? between : "", word);
+}
 
-/* Visits the symbols that the loader sees. Returns whether there is a table of them. */
-static int visit_symbols(int file, const Elf64_Ehdr *head, symbol_visitor *visit,
-                         void *context) {
+/* What is known by the names of the symbols that the program imports: whether one loads a
+ * library, or starts a program or process; functions of MPI. */
+static void note_import(const Elf64_Sym *symbol, const char *name, program_link *link) {
+  enum { LOADING = 2 };
+  static const char *const functions[] = {
+      "dlopen",  "dlmopen", "execv",  "execve",      "execvp",
+      "execvpe", "execl",   "execlp", "posix_spawn", "posix_spawnp",
+      "system",  "popen",   "fork",   "vfork",       "daemon"};
+  if (symbol->st_shndx != SHN_UNDEF) return;
+  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+    *(i < LOADING ? &link->may_load : &link->may_start) |= !strcmp(name, functions[i]);
+  }
+  if (is_unknown_mpi(name)) {
+    append(link->unknown_mpi, sizeof link->unknown_mpi, ", ", name);
+  }
+}
+
+/* Reads the symbols that the loader sees. Returns whether there is a table of them. */
+static int read_symbols(int file, const Elf64_Ehdr *head, program_link *found) {
   uint64_t sections = head->e_shentsize == sizeof(Elf64_Shdr) ? head->e_shnum : 0;
   Elf64_Shdr *section = read_part(file, head->e_shoff, sections * sizeof *section);
   uint64_t at = 0;
@@ -122,7 +140,7 @@ static int visit_symbols(int file, const Elf64_Ehdr *head, symbol_visitor *visit
   char *name = is_found ? read_part(file, strings->sh_offset, strings->sh_size) : NULL;
   for (uint64_t i = 0; symbol && name && i < section[at].sh_size / sizeof *symbol; i++) {
     if (symbol[i].st_name < strings->sh_size) {
-      visit(&symbol[i], name + symbol[i].st_name, context);
+      note_import(&symbol[i], name + symbol[i].st_name, found);
     }
   }
   is_found = symbol && name;
@@ -130,34 +148,6 @@ static int visit_symbols(int file, const Elf64_Ehdr *head, symbol_visitor *visit
   free(symbol);
   free(section);
   return is_found;
-}
-
-static void append(char *text, size_t bytes, const char *between, const char *word) {
-  size_t length = strlen(text);
-  (void)snprintf(text + length, bytes - length, "%s%s", length ? between : "", word);
-}
-
-/* What is known by the names of the symbols that the program imports: whether one loads a
- * library, or starts a program or process; functions of MPI; what it only asks for. */
-static void note_import(const Elf64_Sym *symbol, const char *name, void *found) {
-  enum { LOADING = 2 };
-  static const char *const functions[] = {
-      "dlopen",  "dlmopen", "execv",  "execve",      "execvp",
-      "execvpe", "execl",   "execlp", "posix_spawn", "posix_spawnp",
-      "system",  "popen",   "fork",   "vfork",       "daemon"};
-  program_link *link = found;
-  if (symbol->st_shndx != SHN_UNDEF) return;
-  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-    *(i < LOADING ? &link->may_load : &link->may_start) |= !strcmp(name, functions[i]);
-  }
-  if (is_unknown_mpi(name)) {
-    append(link->unknown_mpi, sizeof link->unknown_mpi, ", ", name);
-  }
-  if (ELF64_ST_BIND(symbol->st_info) == STB_WEAK &&
-      (!strncmp(name, "MPI_", 4) || !strncmp(name, "GOMP_", 5) ||
-       !strncmp(name, "__kmpc_", 7))) {
-    append(link->asked, sizeof link->asked, "\n", name);
-  }
 }
 
 /* The names of the needed libraries. Entries of the dynamic section end at DT_NULL. */
@@ -220,30 +210,8 @@ void read_link(const char *path, program_link *found) {
     found->linkage = LINKAGE_STATIC;
     if (segment && read_at(file, segment, bytes, head.e_phoff))
       read_segments(file, segment, head.e_phnum, found);
-    if (!visit_symbols(file, &head, note_import, found)) found->may_start = 1;
+    if (!read_symbols(file, &head, found)) found->may_start = 1;
     free(segment);
   }
   close(file);
-}
-
-typedef struct {
-  const char *name;
-  int is_found;
-} definition;
-
-static void note_definition(const Elf64_Sym *symbol, const char *name, void *wanted) {
-  definition *d = wanted;
-  d->is_found |= symbol->st_shndx != SHN_UNDEF && strcmp(name, d->name) == 0;
-}
-
-int defines(const char *path, const char *name) {
-  definition d = {.name = name};
-  Elf64_Ehdr head;
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  if (read_at(file, &head, sizeof head, 0) && is_elf64(&head)) {
-    (void)visit_symbols(file, &head, note_definition, &d);
-  }
-  close(file);
-  return d.is_found;
 }

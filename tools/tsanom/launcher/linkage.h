@@ -15,15 +15,10 @@ typedef struct {
                    the caller frees it */
   char unknown_mpi[256]; /* functions of MPI that it imports and the recorder does not
                             know, separated by commas; empty: none */
-  char asked[4096];      /* functions of MPI or an OpenMP runtime that it uses if they are
-                            there, one per line */
   int may_load;          /* it uses a function that loads a library */
   int may_start;         /* or one that starts a program or process */
 } program_link;
 
 void read_link(const char *path, program_link *found);
-
-/* Whether a program or library has a function for others. */
-int defines(const char *path, const char *name);
 
 #endif

@@ -730,48 +730,16 @@ static void warn_of_mpi(const char *path, const char *functions) {
       path, functions);
 }
 
-/* Whether one of the listed libraries has a function. */
-static int is_defined(const char *libraries, const char *name) {
-  static const char before[] = " => ";
-  int is_here = 0;
-  for (const char *path = strstr(libraries, before); path && !is_here;
-       path = strstr(path, before)) {
-    path += strlen(before);
-    const char *end = strstr(path, " (0x");
-    char *file = make_text("%.*s", end ? (int)(end - path) : 0, path);
-    is_here = defines(file, name);
-    free(file);
-  }
-  return is_here;
-}
-
-/* The program would find a function in the recorder that its libraries do not have, and call it. */
-static int check_asked(const char *path, program_link *link, const char *recorder,
-                       failure *why) {
-  char *libraries = *link->asked ? list_libraries(path, link) : NULL;
-  char *name = libraries ? strtok(link->asked, "\n") : NULL;
-  while (name && (!defines(recorder, name) || is_defined(libraries, name))) {
-    name = strtok(NULL, "\n");
-  }
-  free(libraries);
-  if (!name) return 0;
-  return fail(why,
-              "%s: asks whether there is %s, which the recorder defines, and loads no "
-              "library that has it; link a version of MPI or OpenMP that does",
-              path, name);
-}
-
 /* --force and --ompt are for programs whose linkage does not show the runtime, and functions need
  * none: such a run is of the program alone until it comes to what begins another. */
-static int prepare_program(const request *r, const char *path, const char *recorder,
-                           int *begins, failure *why) {
+static int prepare_program(const request *r, const char *path, int *begins,
+                           failure *why) {
   program_link link;
   int is_forced = r->force || r->functions || r->ompt;
   read_link(path, &link);
   int status = is_forced ? 0 : check_linkage(path, &link, why);
   link.may_start |= is_forced;
   *begins = status ? 0 : what_begins(path, &link);
-  if (!status && !is_forced) status = check_asked(path, &link, recorder, why);
   if (!status) allow_sanitizer(link.needed);
   if (!status && *link.unknown_mpi) warn_of_mpi(path, link.unknown_mpi);
   free(link.needed);
@@ -792,8 +760,7 @@ static void find_sampler(void) {
 static int prepare(request *r, int *begins, failure *why) {
   char program[PATH_MAX], library[PATH_MAX], directory[PATH_MAX], loop[LOOP_BYTES];
   if (find_program(r->shared.argument[0], program, why) ||
-      find_library(r->ompt, library, why) ||
-      prepare_program(r, program, library, begins, why) ||
+      find_library(r->ompt, library, why) || prepare_program(r, program, begins, why) ||
       (r->loop && !r->by_time && find_loop(program, r->loop, loop, why))) {
     return -1;
   }
