@@ -216,6 +216,15 @@ Test(record_programs, programs_that_cannot_be_recorded_are_reported) {
   CHECK_REJECTED(tsanom("record -o run -- ./t"), 3, "a program of 32 bits");
 }
 
+/* What each recorded stays, without the space that it had reserved. */
+Test(record_programs, programs_that_execute_others_take_little_space) {
+  shell_ok("tsanom record -o run -- sh -c 'exec sh -c \"exec sleep 0\"' 2>err");
+  for (int i = 1; i < 3; i++) {
+    shell_ok("test $(du -sk run/program.%d | cut -f1) -lt 100", i);
+    tsanom_ok("summary run/program.%d", i);
+  }
+}
+
 /* Functions that the recorder defines are there only if they are without it. */
 Test(record_programs, functions_that_are_missing_are_not_there) {
   static const char *const ways[] = {"", "-no-pie", "-fno-pic -no-pie", "-Wl,-z,now",

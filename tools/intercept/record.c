@@ -337,11 +337,29 @@ static bool is_of_this_process(void) {
   return is_here(run.pid, run.pid_namespace);
 }
 
+/* Return the space that was reserved for events of a process which came to none. */
+static void release_space(const char *folder) {
+  enum { PUNCH = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE };
+  for (uint32_t i = 0; i < MOST_ANNOUNCED; i++) {
+    char name[TSN_FILE_NAME];
+    tsn_file file;
+    tsn_record first = {.time = 1};
+    (void)snprintf(name, sizeof name, TSN_STREAM_FILE, i);
+    if (tsn_file_open(&file, AT_FDCWD, path_of(folder, name).text, O_RDWR) != 0) return;
+    off_t bytes = lseek(file.descriptor, 0, SEEK_END) - TSN_STREAM_HEADER;
+    (void)!pread(file.descriptor, &first, sizeof first, TSN_STREAM_HEADER);
+    if (!first.time) (void)fallocate(file.descriptor, PUNCH, TSN_STREAM_HEADER, bytes);
+    tsn_file_close(&file);
+  }
+}
+
 /* What the process recorded until it executed this program, or came to a region, gets another
  * name. */
 static void put_plain_aside(void) {
   enum { MOST = 100 };
   if (!is_of_this_process()) return;
+  release_space(FOLDER "/");
+  release_space(FOLDER "/" TSN_REGIONS_DIRECTORY "/");
   path_text path = path_of(FOLDER, "");
   bool is_moved = false;
   for (int i = 1; i < MOST && !is_moved; i++) {
