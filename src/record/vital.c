@@ -40,9 +40,9 @@
  *
  * The sampler shares the board, and has the read end of a pipe of which the program has
  * the write end: the pipe breaks when the program ends or executes another program. Where
- * the program has no number to spare for it, the sampler waits for the process itself. It
- * has no other descriptor of the program, a session of its own, and all signals
- * blocked. */
+ * the program has no number to spare for it, the sampler waits for the process itself, and
+ * asks at each round whether the environment is still that of the program. It has no other
+ * descriptor of the program, a session of its own, and all signals blocked. */
 
 enum { STACK = 16 << 10 };
 
@@ -141,6 +141,15 @@ static bool start_processes(request *r) {
   return ended >= 0 && !r->failed;
 }
 
+/* The environment of the process, which belongs to the program that it executes; -1: it is not shown. */
+static int open_words(int directory) {
+  char first;
+  int words = openat(directory, "environ", O_RDONLY | O_CLOEXEC, 0);
+  if (words < 0 || pread(words, &first, 1, 0) == 1) return words;
+  (void)close(words);
+  return -1;
+}
+
 /* Start the process; false: it cannot be started. */
 static bool start_process(tsn_vital *vital) {
   int life[2];
@@ -154,7 +163,7 @@ static bool start_process(tsn_vital *vital) {
   request *r =
       mmap(NULL, sizeof *r, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   int null = openat(AT_FDCWD, "/dev/null", O_RDWR | O_CLOEXEC, 0);
-  int directory = tsn_proc_open(0);
+  int directory = tsn_proc_open(0), words = open_words(directory);
   bool started = false;
   if (r != MAP_FAILED && null >= 0 && directory >= 0) {
     r->path = sampler_path;
@@ -163,10 +172,12 @@ static bool start_process(tsn_vital *vital) {
     r->given[TSN_SAMPLER_BOARD] = vital->memory.descriptor;
     r->given[TSN_SAMPLER_PROC] = directory;
     r->given[TSN_SAMPLER_LIFE] = is_kept ? life[0] : null;
+    r->given[TSN_SAMPLER_WORDS] = words >= 0 ? words : null;
     started = start_processes(r);
   }
   if (r != MAP_FAILED) (void)munmap(r, sizeof *r);
   if (null >= 0) (void)close(null);
+  tsn_proc_close(words);
   tsn_proc_close(directory);
   (void)close(life[0]);
   if (!started) tsn_file_close(&vital->life);

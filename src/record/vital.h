@@ -115,6 +115,7 @@ enum {
   TSN_SAMPLER_BOARD,    /* memory with the tsn_vital_board */
   TSN_SAMPLER_PROC,     /* directory of the program in /proc */
   TSN_SAMPLER_LIFE,     /* pipe that breaks when the program ends */
+  TSN_SAMPLER_WORDS, /* environment of the program, empty when it executes another one */
   TSN_SAMPLER_END
 };
 

@@ -216,12 +216,31 @@ Test(record_programs, programs_that_cannot_be_recorded_are_reported) {
   CHECK_REJECTED(tsanom("record -o run -- ./t"), 3, "a program of 32 bits");
 }
 
-/* What each recorded stays, without the space that it had reserved. */
-Test(record_programs, programs_that_execute_others_take_little_space) {
-  shell_ok("tsanom record -o run -- sh -c 'exec sh -c \"exec sleep 0\"' 2>err");
+/* What each recorded stays, without the space that it had reserved, and ends with it, also if the
+ * next one is the same file. */
+Test(record_programs, programs_that_execute_others_end) {
+  shell_ok(
+      "tsanom record -o run -- sh -c 'sleep 0.1; exec sh -c \"exec sleep 0.6\"' 2>err");
   for (int i = 1; i < 3; i++) {
     shell_ok("test $(du -sk run/program.%d | cut -f1) -lt 100", i);
-    tsanom_ok("summary run/program.%d", i);
+    const json_t *run =
+        item_of(tsanom_json("summary --json run/program.%d", i), "runs", 0);
+    double end = number_of(json_object_get(run, "end"), "seconds");
+    cr_assert(end < 0.5, "%d: %g s", i, end);
+  }
+  cr_assert(!strstr(tsanom_ok("summary run").out, "LD_PRELOAD"));
+}
+
+/* A script may set what the recorder is preloaded by. */
+Test(record_programs, a_program_that_executes_one_without_the_recorder_says_so) {
+  static const char *const words[] = {"LD_PRELOAD=", "LD_PRELOAD=libm.so.6", "-i",
+                                      "-u LD_PRELOAD"};
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    shell_ok("rm -rf run && tsanom record -o run -- sh -c 'exec env %s sleep 0.4' 2>err",
+             words[i]);
+    outcome o = tsanom_ok("summary run");
+    cr_assert(strstr(o.out, "executed sleep, which is not recorded"), "%s: %s", words[i],
+              o.out);
   }
 }
 
