@@ -57,6 +57,9 @@ static const double unsure_memory = 8, enough_values = 100;
 static const double factor_most = 2;
 /* What a model weighs at least, relative to the heaviest. */
 static const double weight_least = 1e-4;
+/* Numbers of long iterations are summed up one by one from a chance of at least this for none, and if
+ * about this many are expected at most. */
+static const double term_least = 1e-250, sum_most = 1e5;
 
 typedef struct {
   double location, scale, weight; /* the logarithm of the weight first */
@@ -153,19 +156,30 @@ static double student_below(double t, double freedom) {
   return erfc(-z * M_SQRT1_2) / 2;
 }
 
+/* The quantile of the number of long iterations to come where these are many: it is a gamma variate
+ * then, the cube of a normal one (Wilson and Hilferty). */
+static double many_longs(double size, double chance, double share) {
+  double mean = size * (1 - chance) / chance, variance = 1 / (size * (1 - chance)) / 9;
+  double far = tsn_student_quantile(fmin(share, 1 - share), 1e9);
+  double root = 1 - variance + (share < .5 ? -far : far) * sqrt(variance);
+  return mean * pow(fmax(0, root), 3);
+}
+
 /* Numbers of long iterations to come, COUNTS of equal chance. */
 static int count_longs(const tsn_forecast *s, double left, double count[COUNTS]) {
   count[0] = 0;
   if (!(s->longs > 0)) return 1;
   double size = s->longs + .5, chance = s->number / (s->number + left);
   double term = pow(chance, size), sum = term, k = 0;
+  bool are_many = term < term_least || size * (1 - chance) > sum_most * chance;
   for (int i = 0; i < COUNTS; i++) {
-    while (sum < (i + .5) / COUNTS && k < 1e6) {
+    double share = (i + .5) / COUNTS;
+    while (!are_many && sum < share) {
       term *= (1 - chance) * (size + k) / (k + 1);
       sum += term;
       k++;
     }
-    count[i] = k;
+    count[i] = are_many ? many_longs(size, chance, share) : k;
   }
   return COUNTS;
 }

@@ -206,6 +206,34 @@ Test(speedup_summary, intervals_contain_the_end) {
   }
 }
 
+/* Of long iterations that come at random, hundreds are known, and a multiple of them is to come. */
+Test(speedup_summary, intervals_count_many_long_iterations) {
+  static const struct {
+    double often;
+    size_t times;
+  } cases[] = {{.02, 100}, {.1, 50}, {.2, 30}, {.05, 5000}};
+  static loop l;
+  uint64_t seed = 17;
+  for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+    int contained = 0, trials = 40;
+    double often = cases[c].often;
+    for (int trial = 0; trial < trials; trial++) {
+      tsanom_speedup_loop about;
+      tsanom_speedup_prediction p;
+      l.events = l.iterations = 0;
+      for (size_t i = 0; i < MOST; i++)
+        add_region(&l, random_unit(&seed) < often ? 11 : 1 + .1 * random_unit(&seed));
+      size_t left = cases[c].times * MOST;
+      cr_assert(summarize(&l, MOST, MOST + left, &about, &p) == TSANOM_OK);
+      double rest = (double)left * (11 * often + 1.05 * (1 - often));
+      double end = l.event[l.events - 1].end + rest;
+      contained += p.low_s <= end && end <= p.high_s;
+      cr_assert(p.high_s - p.low_s < rest / 2, "%g: %g to %g", end, p.low_s, p.high_s);
+    }
+    cr_expect(contained >= .9 * trials, "%g: %d", often, contained);
+  }
+}
+
 /* An iteration of `seconds` and `behind` its region, after `gap` of another. */
 static void add_parts(loop *l, double seconds, double *behind, double gap) {
   double now = l->events ? l->event[l->events - 1].end + *behind : 0;
