@@ -318,6 +318,20 @@ Test(record_loops, commands_count_the_same_iterations_of_runs_without_an_end) {
   cr_assert(iterations_by("rate", "each") == 91);
 }
 
+/* The events of another run stand for others than those that were counted: they are not read. */
+Test(record_loops, the_limit_of_a_run_does_not_cut_the_next_one) {
+  if (!has_openmp("gcc")) return;
+  build_regions("loop",
+                "  for (int k = atoi(getenv(\"STEPS\")); k > 0; k--) { R(0); R(1); }\n");
+  shell_ok(
+      "STEPS=9000 tsanom record --max-size 64K -o full -- ./loop 2>&1; for n in 300 100; "
+      "do STEPS=$n tsanom record -o run$n -- ./loop 2>&1; done; "
+      "cp run100/regions/* run300/regions");
+  json_t *r = tsanom_json("summary --json full run300");
+  const json_t *loop = json_object_get(item_of(r, "runs", 1), "loop");
+  cr_assert(iterations_by("summary", "run300") == number_of(loop, "iterations"));
+}
+
 Test(record_loops, beats_come_at_the_place_that_is_named) {
   if (!build_program("gcc", "varied")) return;
   tsanom_ok("record -o first -- ./varied solver");

@@ -135,21 +135,22 @@ static int replace(const region_stream *s, const double *begin, size_t count, be
   return failed;
 }
 
-/* Whether --max-size ended a recording that this command has opened. */
-static int is_full(void) {
-  const json_t *message;
-  size_t i;
-  json_array_foreach(run_messages(), i, message) {
-    const char *text = json_string_value(json_object_get(message, "text"));
-    if (text && !strcmp(text, ENVIRONMENT_FULL)) return 1;
-  }
-  return 0;
+/* Whether --max-size ended the recording of a process. */
+static int is_full(const char *path, int64_t process) {
+  enum { MOST = 16 };
+  tsanom_runs_message message[MOST];
+  size_t count = 0;
+  int found = 0;
+  (void)tsanom_runs_messages(path, NULL, message, MOST, &count);
+  for (size_t i = 0; i < count && i < MOST; i++)
+    found |= message[i].process == process && !strcmp(message[i].text, ENVIRONMENT_FULL);
+  return found;
 }
 
-static int is_whole(const tsanom_runs *run) {
+static int is_whole(const char *path, const tsanom_runs *run) {
   tsanom_runs_info info = {.struct_size = sizeof info};
   (void)tsanom_runs_describe(run, &info);
-  return info.state == TSANOM_RUN_FINISHED && !info.skipped && !is_full();
+  return info.state == TSANOM_RUN_FINISHED && !info.skipped && !is_full(path, info.pid);
 }
 
 /* The main loop of the level that has it. */
@@ -192,7 +193,7 @@ int beats_restate(const char *path, const tsanom_exec *exec, int salvage, beats 
   b->no_iterations = run_has_no_iterations(&info);
   b->complete = TSANOM_NONE;
   int recounts = has_mark(path, "recount");
-  int whole = !recounts && is_whole(b->source);
+  int whole = !recounts && is_whole(path, b->source);
   if ((whole && !salvage) || info.totals || !were_found(path, b, &info)) {
     return 0;
   }
@@ -201,7 +202,8 @@ int beats_restate(const char *path, const tsanom_exec *exec, int salvage, beats 
   options.salvage = salvage;
   if (tsanom_runs_open(path, &options, NULL, &s.run) < 0) return 0; /* it has no events */
   region_stream_begin(&s, TSANOM_RUNS_LEVEL_REGIONS);
-  int failed = whole && is_whole(s.run) ? 0 : restate(path, &s, exec, recounts, b, why);
+  int failed =
+      whole && is_whole(path, s.run) ? 0 : restate(path, &s, exec, recounts, b, why);
   region_stream_free(&s);
   return failed;
 }
