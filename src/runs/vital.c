@@ -236,6 +236,8 @@ void tsn_vitals_name(const tsn_vital_record *r, const char *program,
 
 static tsanom_hsa_vital convert(const tsn_vital_record *r, const tsn_channel *channel) {
   bool of_process = r->stream == TSN_VITAL_PROCESS;
+  bool has_memory =
+      of_process && r->resident; /* one that ends has none, whatever it had */
   tsanom_hsa_vital sample = {
       .time = tsn_vitals_time(r, channel),
       .cpu_s = seconds(r->cpu),
@@ -244,9 +246,9 @@ static tsanom_hsa_vital convert(const tsn_vital_record *r, const tsn_channel *ch
       .involuntary = number(r->involuntary),
       .minor_faults = number(r->minor),
       .major_faults = number(r->major),
-      .resident = of_process ? number(r->resident) : NAN,
+      .resident = has_memory ? number(r->resident) : NAN,
       .spun_s = of_process ? NAN : seconds(r->spun),
-      .anonymous = of_process ? number(r->anonymous) : NAN,
+      .anonymous = has_memory ? number(r->anonymous) : NAN,
       .threads = of_process ? number(r->threads) : NAN,
       .thread = r->thread,
       .task = r->task,

@@ -126,8 +126,8 @@ void grown_sample(grown_run *run, uint32_t stream) {
                              .involuntary = n + 2,
                              .minor = n + 3,
                              .major = n + 4,
-                             .resident = n + 5,
-                             .anonymous = n + 6,
+                             .resident = run->has_ended ? 0 : n + 5,
+                             .anonymous = run->has_ended ? 0 : n + 6,
                              .threads = n + 7,
                              .waits = of_process ? 0 : 1 + (int32_t)(n % 2),
                              .processor = run->processor};

@@ -22,6 +22,7 @@ typedef struct {
       task; /* of the next samples, with `cpu`; 0: 40, and the sample's number in us */
   uint64_t cpu;
   uint32_t processor;       /* of the next samples */
+  bool has_ended;           /* the process has no memory in these */
   char name[TSN_TASK_NAME]; /* of the next samples of threads */
 } grown_run;
 

@@ -39,16 +39,19 @@ Test(runs_vital, numbers_have_their_units_and_those_not_known_are_nan) {
     grown_append(&grown, 0, 1000, 0);
     grown_sample(&grown, n == 1 ? 0 : TSN_VITAL_PROCESS);
   }
+  grown.has_ended = true;
+  grown_sample(&grown, TSN_VITAL_PROCESS);
   const tsanom_hsa_vital *s;
   tsanom_runs *run = open_run(directory);
   tsanom_runs_info info = describe(run);
   cr_assert(info.vital == TSANOM_RUNS_VITAL_THREAD && info.vital_period_s == 0.05);
-  cr_assert(info.vital_samples == 3 && info.vital_lost == 0 && info.vital_threads == 1);
-  cr_assert(vitals(run, TSANOM_RUNS_PROCESS, &s) == 2);
+  cr_assert(info.vital_samples == 4 && info.vital_lost == 0 && info.vital_threads == 1);
+  cr_assert(vitals(run, TSANOM_RUNS_PROCESS, &s) == 3);
   cr_assert(fabs(s[1].time - 3e-6) < 1e-12 && fabs(s[1].cpu_s - 2e-6) < 1e-15);
   cr_assert(isnan(s[1].wait_s) && s[1].voluntary == 3 && s[1].involuntary == 4);
   cr_assert(s[1].minor_faults == 5 && s[1].major_faults == 6 && s[1].resident == 7);
   cr_assert(s[1].anonymous == 8 && s[1].threads == 9 && s[1].beats == 0);
+  cr_assert(isnan(s[2].resident) && isnan(s[2].anonymous) && s[2].threads == 10);
   cr_assert(s[1].thread == -1 && s[1].stream == -1 && s[1].task == 40);
   cr_assert(s[0].state == 0 && s[1].state == 'R' && s[1].waits == 0);
   cr_assert(vitals(run, 0, &s) == 1 && s[0].beats == 2 && s[0].thread == 0);
