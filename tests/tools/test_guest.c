@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,6 +195,17 @@ Test(guest, children_that_end_first_report_nothing) {
   cr_assert(!strstr(messages, "nothing is recorded"), "%s", messages);
 }
 
+/* A watch of a run that is over, and its summary, say when and how it ended. */
+static void check_end(const char *path, const char *state) {
+  json_t *line = tsanom_json("watch --json %s", path);
+  json_t *page = tsanom_json("summary --json %s", path);
+  const json_t *end = json_object_get(item_of(page, "runs", 0), "end");
+  cr_assert_str_eq(text_of(line, "state"), state);
+  cr_assert_str_eq(text_of(end, "state"), state);
+  double time = number_of(line, "time"), seconds = number_of(end, "seconds");
+  cr_assert(time > 0 && fabs(time - seconds) < 0.01, "%s: %g, %g", path, time, seconds);
+}
+
 /* Most of the work of a script is that of processes without regions, of one that has the run, or of
  * one that came later. */
 Test(guest, work_of_a_script_is_that_of_its_processes) {
@@ -209,6 +221,9 @@ Test(guest, work_of_a_script_is_that_of_its_processes) {
   CHECK_PRINTS(tsanom("summary one.run"), "The program ended normally after");
   tsanom_ok("record -o ended.run -- sh -c 'timeout -s TERM 0.3 ./loop 900000000; :'");
   CHECK_PRINTS(tsanom("summary ended.run"), "The program ended normally after");
+  check_end("ended.run", "finished");
+  check_status(tsanom("record --beat-at time -o time.run -- ./loop 3000"), 5);
+  check_end("time.run", "finished");
   shell_ok("tsanom record -o status.run -- sh -c './loop 3000; exit 6'; test $? = 6");
   CHECK_PRINTS(tsanom("summary status.run"), "The program exited with status 6 after");
   tsanom_ok("record -o two.run -- sh -c './loop 100; ./loop 9000; :'");

@@ -6,8 +6,6 @@
 #include <ftw.h>
 #include <limits.h>
 #include <math.h>
-#include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,23 +124,6 @@ static int explain(const char *path, size_t before, failure *why) {
   return -1;
 }
 
-/* A process that the program started may be ended by it, as a pool ends its workers, or fail without
- * consequences: the end is that of the program, unless the process crashed. */
-static void take_end(const char *path, const tsanom_exec *exec, run_summary *s) {
-  tsanom_diagnosis_summary *about = &s->about;
-  const tsanom_hsa_run *of;
-  tsanom_runs *run = run_of_starter(path, exec);
-  if (!run) return;
-  bool may_be_ended = about->exit_code >= 0 || about->exit_code == -SIGTERM ||
-                      about->exit_code == -SIGKILL;
-  if (may_be_ended && tsanom_runs_hsa(run, exec, &of) == TSANOM_OK &&
-      (of->state == TSANOM_RUN_FINISHED || of->exit_code < 0)) {
-    about->state = of->state;
-    about->exit_code = of->exit_code;
-  }
-  tsanom_runs_destroy(run);
-}
-
 /* Read a run, or all ranks of a job; `m` may be NULL. */
 static int summary_read(char *path, const owned_model *m, const tsanom_exec *exec,
                         int salvage, run_summary *s, failure *why) {
@@ -155,7 +136,6 @@ static int summary_read(char *path, const owned_model *m, const tsanom_exec *exe
                      : read_process(path, m, exec, salvage, s, why);
   free(ranks);
   if (failed) return explain(path, messages, why);
-  if (!count) take_end(path, exec, s);
   if (!s->about.accounted) {
     add_missing(s, isnan(s->about.peak)
                        ? "no vital signs: processor time and memory are not known"

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -184,11 +185,28 @@ static int restate(const char *path, region_stream *s, const tsanom_exec *exec,
   return failed;
 }
 
+/* A process that the program started may be ended by it, as a pool ends its workers, or fail without
+ * consequences: the end is that of the program, unless the process crashed. */
+static void take_end(const char *path, const tsanom_exec *exec, tsanom_hsa_run *own) {
+  const tsanom_hsa_run *of;
+  int may_be_ended = own->exit_code >= 0 || own->exit_code == -SIGTERM ||
+                     own->exit_code == -SIGKILL;
+  if (own->state == TSANOM_RUN_RUNNING || !may_be_ended) return;
+  tsanom_runs *run = run_of_starter(path, exec);
+  if (run && tsanom_runs_hsa(run, exec, &of) == TSANOM_OK &&
+      (of->state == TSANOM_RUN_FINISHED || of->exit_code < 0)) {
+    own->state = of->state;
+    own->exit_code = of->exit_code;
+  }
+  tsanom_runs_destroy(run);
+}
+
 int beats_restate(const char *path, const tsanom_exec *exec, int salvage, beats *b,
                   failure *why) {
   tsanom_runs_info info = {.struct_size = sizeof info};
   tsanom_runs_options options;
   region_stream s = {0};
+  take_end(path, exec, &b->run);
   (void)tsanom_runs_describe(b->source, &info);
   b->no_iterations = run_has_no_iterations(&info);
   b->complete = TSANOM_NONE;

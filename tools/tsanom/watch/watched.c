@@ -137,6 +137,12 @@ static int end_run(watched *w, const tsanom_hsa_run *run, failure *why) {
   if (beats_restate(w->path, NULL, 0, &w->over, why)) return -1;
   w->no_iterations = w->over.no_iterations;
   w->run = w->over.run;
+  w->state = w->run.state;
+  for (size_t t = 0; t < w->run.thread_count; t++) {
+    const tsanom_hsa_series *s = &w->run.threads[t];
+    if (s->beats) w->now = fmax(w->now, s->time[s->beats - 1]);
+    if (s->vital_count) w->now = fmax(w->now, s->vital[s->vital_count - 1].time);
+  }
   return 0;
 }
 
