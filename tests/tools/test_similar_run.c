@@ -12,7 +12,10 @@
 #include <tsanom/compat.h>
 #include <unistd.h>
 
+#include "record/regions.h"
 #include "run.h"
+#include "runs/grown_run.h"
+#include "support/random.h"
 
 TestSuite(command_similar_run, .init = enter_folder, .fini = leave_folder);
 
@@ -219,4 +222,48 @@ Test(command_similar_run, the_writer_rejects_what_it_cannot_write) {
   write_text("file", "");
   check_write(r, "file", &good, TSANOM_E_IO);
   tsanom_spmd_recorder_destroy(r);
+}
+
+/* A run of two threads whose processor times in visits of two regions scatter: in the second one that
+ * of a thread may be longer. */
+static void write_visits(const char *path, uint64_t *seed) {
+  grown_run run;
+  double most[] = {random_unit(seed), 4 * random_unit(seed)},
+         longer = .4 * random_unit(seed);
+  cr_assert(mkdir(path, 0777) == 0);
+  grown_create_regions(&run, path,
+                       "tsanom places 3\n0\trf\t10\t-\t/a\n1\trf\t20\t-\t/a\n");
+  grown_add_stream(&run, 1);
+  size_t visits = random_between(seed, 10, 60);
+  for (uint32_t i = 0; i < 4 * visits; i++) {
+    uint32_t thread = i % 2, place = i / 2 % 2;
+    double work =
+        (1 + most[place] * random_unit(seed)) * (thread == place ? 1 + longer : 1);
+    uint32_t tag = place << TSN_REGIONS_KIND_BITS | 2u << 16;
+    grown_append(&run, thread, 1000, TSN_REGIONS_BEGIN | tag);
+    grown_append(&run, thread, 1000, TSN_REGIONS_CPU | (uint32_t)(1e6 * work) << 8);
+    grown_append(&run, thread, 1000, TSN_REGIONS_END | tag);
+  }
+  grown_finish(&run);
+}
+
+/* Kinds that no thread is named for differ by noise, as in a summary. */
+Test(command_similar_run, threads_that_are_not_named_are_not_accused) {
+  uint64_t seed = 5;
+  int named = 0, noise = 0;
+  for (int trial = 0; trial < 60; trial++) {
+    shell_ok("rm -rf run");
+    write_visits("run", &seed);
+    json_t *r = tsanom_json("similar run --json");
+    bool is_named =
+        !json_is_null(json_object_get(json_object_get(r, "verdict"), "sentence"));
+    if (size_of(r, "clusters") < 2) continue;
+    outcome o = tsanom("similar run");
+    bool is_noise =
+        strstr(o.out, "do not differ by more than the noise of this run") != NULL;
+    cr_assert(is_named != is_noise, "%s", o.out);
+    named += is_named;
+    noise += is_noise;
+  }
+  cr_assert(named >= 5 && noise >= 5, "%d, %d", named, noise);
 }

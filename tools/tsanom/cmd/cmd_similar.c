@@ -7,6 +7,7 @@
  * each region. With --explain each re-clustering of the search follows. */
 #include <ctype.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,13 +60,14 @@ static void set_work(const similarity *s, tsanom_diagnosis_summary *about) {
 }
 
 /* Which threads or ranks take longer, as in a summary of the run; empty: none, or the processes are
- * neither. 1: they may do other work than the others, which is no fault. */
-static int similarity_put_team(const similarity *s, char *text, size_t size) {
+ * neither. */
+static tsanom_diagnosis_team similarity_put_team(const similarity *s, char *text,
+                                                 size_t size) {
   tsanom_diagnosis_summary about = {.path = NULL};
   char *region = NULL;
   int is_named = s->threads || s->ranks;
   *text = 0;
-  if (s->report.classes < 2) return 0;
+  if (s->report.classes < 2) return about.team;
   add_run(s, &about);
   if (!similarity_summarize(s, &about, &region) && about.team.members && is_named) {
     set_work(s, &about);
@@ -73,7 +75,7 @@ static int similarity_put_team(const similarity *s, char *text, size_t size) {
                                         NULL);
   }
   free(region);
-  return about.team.other_work;
+  return about.team;
 }
 
 /* Largest total time over elapsed time; NaN: not known. */
@@ -121,13 +123,13 @@ static size_t most_uneven(const similarity *s) {
   return at;
 }
 
-/* Why there is one kind. */
+/* Why there is one kind, or why several are none in a summary of the run. */
 static void print_one_kind(const similarity *s) {
   size_t k = most_uneven(s);
   const tsanom_spmd_region *region = &s->region[k];
   char number[32];
   const char *members = similarity_member(s, 2);
-  if (s->report.verdict_saving <= s->tolerance) {
+  if (s->report.classes == 1 && s->report.verdict_saving <= s->tolerance) {
     printf("All %s behave the same", members);
     return;
   }
@@ -147,12 +149,13 @@ static void print_one_kind(const similarity *s) {
 static void print_verdict(const similarity *s) {
   const tsanom_spmd_report *r = &s->report;
   char text[TEAM_TEXT];
-  int other_work = similarity_put_team(s, text, sizeof text);
+  tsanom_diagnosis_team team = similarity_put_team(s, text, sizeof text);
+  bool is_noise = s->cut == TSANOM_SPMD_CUT_NOISE && (s->threads || s->ranks);
   if (*text) {
     printf("%c%s.\n\n", toupper((unsigned char)*text), text + 1);
     return;
   }
-  if (r->classes == 1) {
+  if (r->classes == 1 || (is_noise && !team.members)) {
     print_one_kind(s);
   } else if (r->verdict_region < 0) {
     printf("There are %zu kinds of %s, which no region explains", r->classes,
@@ -168,7 +171,7 @@ static void print_verdict(const similarity *s) {
       print_metrics(s, s->reduct);
     }
   }
-  if (other_work) {
+  if (team.other_work) {
     printf(", perhaps of different work.\n\n");
     return;
   }
@@ -493,7 +496,7 @@ static json_t *verdict(const similarity *s) {
   char text[TEAM_TEXT];
   const tsanom_spmd_report *r = &s->report;
   const tsanom_runs_spmd_data *f = &s->file;
-  int other_work = similarity_put_team(s, text, sizeof text);
+  bool other_work = similarity_put_team(s, text, sizeof text).other_work;
   return json_pack(
       "{so so so so so sb}", "region",
       r->verdict_region < 0 ? json_null() : json_name(f->region[r->verdict_region]),

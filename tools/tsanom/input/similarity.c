@@ -145,6 +145,7 @@ static int check_program(const char *path, const similarity *s, failure *why) {
 static int make(const char *path, const tsanom_spmd_options *options,
                 const tsanom_exec *exec, similarity *s, failure *why) {
   s->tolerance = options->tolerance;
+  s->cut = options->cut;
   if (options->tree == TSANOM_SPMD_PROGRAM && check_program(path, s, why)) return -1;
   make_report(s);
   tsanom_status status = analyze(s, options, exec);

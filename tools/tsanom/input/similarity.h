@@ -22,6 +22,7 @@ typedef struct {
   uint64_t *core, *reduct;
   size_t words;     /* of a set of metrics */
   double tolerance; /* of the options */
+  int32_t cut;      /* of these, too */
   /* Regions in the order of the tree: those nested in a region follow it. */
   size_t *order;
   int threads;       /* 1: the processes are threads of one program */
