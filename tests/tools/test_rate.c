@@ -107,6 +107,14 @@ Test(command_rate, threads_are_compared_in_the_time_that_they_have_in_common) {
   }
 }
 
+/* Of two threads that work one after the other, the time that they have in common has too few beats. */
+Test(command_rate, a_few_beats_in_common_compare_no_threads) {
+  shell_ok(
+      "awk 'BEGIN { print \"thread,time\"; print \"1,39.65\\n1,39.9\"; "
+      "for (i = 0; i < 400; i++) print \"0,\" i / 10 \"\\n1,\" 40 + i / 10 }' >r.csv");
+  CHECK_PRINTS(tsanom("rate r.csv"), "2 threads, equally fast.");
+}
+
 Test(command_rate, a_pipe_is_read_once) {
   shell_ok("mkfifo f; (printf 'thread,time\\n0,1\\n0,abc\\n' >f) &");
   CHECK_REJECTED(tsanom("rate f"), 3, "f:3: column 2: \"abc\"");

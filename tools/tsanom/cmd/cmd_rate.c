@@ -350,12 +350,13 @@ typedef struct {
 
 static const stretch whole = {-INFINITY, INFINITY};
 
-/* Beats over time of a thread in a stretch; NaN: it has not two at different times. */
-static double pace_in(const tsanom_hsa_series *s, stretch in) {
+/* Beats over time of a thread in a stretch; NaN: there are not enough for a window, at different
+ * times. */
+static double pace_in(const tsanom_hsa_series *s, size_t window, stretch in) {
   size_t first = 0, end = s->beats;
   while (first < end && s->time[first] < in.begin) first++;
   while (end > first && s->time[end - 1] > in.end) end--;
-  if (end < first + 2 || !(s->time[end - 1] > s->time[first])) return NAN;
+  if (end - first <= window || !(s->time[end - 1] > s->time[first])) return NAN;
   return (double)(end - 1 - first) / (s->time[end - 1] - s->time[first]);
 }
 
@@ -366,13 +367,12 @@ typedef struct {
   stretch common; /* from the latest first beat of a thread to the earliest last one */
 } paces;
 
-/* Threads without a window have too few beats to be compared. */
 static paces compare_paces(const beats *b, size_t window, stretch in) {
   paces p = {.low = INFINITY, .common = whole};
   for (size_t i = 0; i < b->run.thread_count; i++) {
     const tsanom_hsa_series *s = &b->run.threads[i];
-    double pace = pace_in(s, in);
-    if (s->beats <= window || isnan(pace)) continue;
+    double pace = pace_in(s, window, in);
+    if (isnan(pace)) continue;
     p.count++;
     p.common.begin = fmax(p.common.begin, s->time[0]);
     p.common.end = fmin(p.common.end, s->time[s->beats - 1]);
@@ -394,8 +394,8 @@ static void print_answer(const beats *b, size_t window) {
   int is_equal = p.low >= (1 - equal) * p.high;
   const tsanom_hsa_series *s =
       &b->run.threads[is_equal ? beats_busiest(&b->run) : p.fastest];
-  printf("%.4g beats per second: %zu beats in %.4g s; ", pace_in(s, whole), s->beats,
-         s->time[s->beats - 1] - s->time[0]);
+  printf("%.4g beats per second: %zu beats in %.4g s; ", pace_in(s, window, whole),
+         s->beats, s->time[s->beats - 1] - s->time[0]);
   if (p.count == 1) {
     printf("one thread.\n");
   } else if (b->no_iterations) {
@@ -434,7 +434,7 @@ static void print_table(const request *r, const beats *b, const thread_rates *t)
       continue;
     }
     printf("  %12.6g  %12.6g %12.6g %12.6g\n", s->time[s->beats - 1] - b->run.start,
-           pace_in(s, whole), t[i].low, t[i].high);
+           pace_in(s, r->window, whole), t[i].low, t[i].high);
   }
   if (r->vitals) vitals_print(&b->run);
 }
