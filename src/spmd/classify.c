@@ -262,6 +262,7 @@ enum { LEAF = TSN_SPMD_LEAF, SAMPLE = 32 };
 typedef struct {
   const tsn_spmd_points *p;
   int32_t *class_of; /* -1: none */
+  int32_t wanted;    /* the class that nearest() seeks; -1: any */
   size_t count;
   size_t queued;   /* points of the class that grows */
   double *crossed; /* stride: distances to splits that the search crossed */
@@ -475,9 +476,9 @@ size_t tsn_spmd_classify(const tsn_spmd_points *p, int32_t *class_of) {
   return (size_t)classes;
 }
 
-/* The least square of a distance to a point of class 0, or one that is at most `enough`;
- * `bound` as in search(). Nothing is found from `least` on. The nearer half comes first: a
- * neighbor of most points is in its first leaf. */
+/* The least square of a step to a point of the class `wanted`, or one that is at most
+ * `enough`; `bound` as in search(). Nothing is found from `least` on. The nearer half comes
+ * first: a neighbor of most points is in its first leaf. */
 static double nearest(tree *t, size_t node, size_t begin, size_t end, double bound,
                       double enough, double least) {
   const double slack = 1 + 1e-9; /* for the rounding of the bound */
@@ -487,11 +488,12 @@ static double nearest(tree *t, size_t node, size_t begin, size_t end, double bou
   if (end - begin <= LEAF) {
     for (size_t i = begin; i < end && least > enough; i++) {
       size_t other = p->open[i];
-      if (t->class_of[other] != 0) continue;
-      double square = tsn_spmd_square_distance(at, p->at + other * p->stride, p->weight,
-                                               p->stride, least);
+      int32_t class = t->class_of[other];
+      if (class < 0 || (t->wanted >= 0 && class != t->wanted)) continue;
+      double square = tsn_spmd_square_step(at, p->at + other * p->stride, p->stride);
       least = square < least ? square : least;
     }
+    count_distances(p->watch, end - begin);
     return least;
   }
   size_t half = middle_of(begin, end), low = 2 * node + 1, high = 2 * node + 2;
@@ -517,28 +519,49 @@ void tsn_spmd_sort_outward(const tsn_spmd_points *p, const double *radius) {
   tsn_spmd_sort(radius, p->queued, p->count);
 }
 
-size_t tsn_spmd_gather_class(const tsn_spmd_points *p, size_t most, int32_t *class_of,
-                             int32_t *outside, double *square) {
-  enum { AT_FIRST = 64 };
+/* Whether a point is in a core now. Of those that are not, each becomes the first of its
+ * core, or has a neighbor in one. */
+static bool joins(tree *t, bool *has_first, uint32_t point) {
+  const tsn_spmd_points *p = t->p;
   const double beyond = nextafter(p->limit, INFINITY);
-  tree t = {.p = p, .class_of = class_of, .crossed = p->centroid};
-  size_t count = 0;
-  for (size_t i = 0; i < p->count; i++) class_of[i] = -1;
+  int32_t core = TSN_SPMD_OUTSIDE - t->class_of[point];
+  t->from = point;
+  if (core < 0 ||
+      (has_first[core] && !(nearest(t, 0, 0, p->count, 0, p->limit, beyond) < beyond))) {
+    return false;
+  }
+  t->class_of[point] = core;
+  return has_first[core] = true;
+}
+
+size_t tsn_spmd_gather_cores(const tsn_spmd_points *p, size_t most, int32_t *core_of,
+                             int32_t *outside) {
+  enum { PASSES = 3, AT_FIRST = 64, PART = 8 };
+  tree t = {.p = p, .class_of = core_of, .crossed = p->centroid, .wanted = -1};
+  bool has_first[TSN_SPMD_CORES] = {false};
+  size_t count = 0, left = 0;
+  for (size_t i = 0; i < p->count; i++) {
+    if (core_of[i] >= 0) core_of[i] = TSN_SPMD_OUTSIDE - core_of[i];
+  }
   for (size_t i = p->count; i-- > 0;) {
-    t.from = p->queued[i];
-    if (i + 1 == p->count || nearest(&t, 0, 0, p->count, 0, p->limit, beyond) < beyond) {
-      class_of[t.from] = 0;
-    } else if (count == most || count > (p->count - i) / 2 + AT_FIRST) {
-      return SIZE_MAX;
-    } else {
-      outside[count++] = (int32_t)t.from;
+    if (joins(&t, has_first, p->queued[i])) continue;
+    if (count > p->count / PART + AT_FIRST) return SIZE_MAX;
+    outside[count++] = (int32_t)p->queued[i];
+  }
+  for (int pass = 1; pass < PASSES; pass++, count = left) {
+    left = 0;
+    for (size_t k = 0; k < count; k++) {
+      if (!joins(&t, has_first, (uint32_t)outside[k])) outside[left++] = outside[k];
     }
   }
-  for (size_t k = 0; k < count; k++) {
-    t.from = (uint32_t)outside[k];
-    square[k] = nearest(&t, 0, 0, p->count, 0, 0, INFINITY);
-  }
-  return count;
+  return count > most ? SIZE_MAX : count;
+}
+
+double tsn_spmd_square_from_core(const tsn_spmd_points *p, int32_t *core_of, int32_t core,
+                                 uint32_t point, double least) {
+  tree t = {
+      .p = p, .class_of = core_of, .crossed = p->centroid, .from = point, .wanted = core};
+  return nearest(&t, 0, 0, p->count, 0, 0, least);
 }
 
 /* The distances that take as long as a selection. */

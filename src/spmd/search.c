@@ -129,9 +129,8 @@ static tsanom_status choose_cut(searcher *s, double resolution) {
   double eps = resolution;
   if (s->input->options.cut == TSANOM_SPMD_CUT_NOISE) {
     eps = cut_by_noise(s, resolution);
-  } else if (is_automatic && tsn_spmd_has_no_gap(s->input, s->b, resolution)) {
-    eps = INFINITY;
-    is_automatic = false;
+  } else if (is_automatic) {
+    is_automatic = !tsn_spmd_cut_without_order(s->input, s->b, resolution, &eps);
   }
   if (is_automatic && s->b->watch.stopped) return TSANOM_STOPPED;
   if (is_automatic || r->order || r->reachability) {

@@ -561,13 +561,11 @@ static tsanom_status choose_cut(const tsn_spmd_input *input, tsn_spmd_buffers *b
     *eps = fmax(*eps, tsn_spmd_noise_reach(&b->points, columns, 0.05));
   }
   if (input->options.cut != TSANOM_SPMD_CUT_AUTOMATIC) return TSANOM_OK;
-  if (tsn_spmd_has_no_gap(input, b, *eps)) {
-    *eps = INFINITY;
-    return TSANOM_OK;
-  }
+  double resolution = *eps;
+  if (tsn_spmd_cut_without_order(input, b, resolution, eps)) return TSANOM_OK;
   tsanom_status status = tsn_spmd_order(input, &b->points, columns, &b->optics);
   if (status != TSANOM_OK) return status;
-  return tsn_spmd_cut(input, &b->optics, *eps, eps);
+  return tsn_spmd_cut(input, &b->optics, resolution, eps);
 }
 
 /* Code one metric: its values in the listed regions, classified. Processes where it was

@@ -102,6 +102,15 @@ static inline double tsn_spmd_square_distance(const double *a, const double *b,
   return sum;
 }
 
+/* The same of all coordinates, added up in their order, as the module optics does: a step of
+ * its order has these bits. */
+static inline double tsn_spmd_square_step(const double *a, const double *b,
+                                          size_t stride) {
+  double sum = 0;
+  for (size_t d = 0; d < stride; d++) sum += (a[d] - b[d]) * (a[d] - b[d]);
+  return sum;
+}
+
 /* Pairs of points of different classes that a neighbor would become, if some coordinates
  * were left out. */
 typedef struct {
@@ -178,11 +187,18 @@ size_t tsn_spmd_classify(const tsn_spmd_points *points, int32_t *class_of);
  * them. None is a NaN. */
 void tsn_spmd_sort_outward(const tsn_spmd_points *points, const double *radius);
 
-/* After that: points that neighbors connect with the innermost one, into class 0. Returns
- * the number of others, into class -1, most of which are not, and the squares of their
- * distances from class 0; SIZE_MAX if they are more than `most`. */
-size_t tsn_spmd_gather_class(const tsn_spmd_points *points, size_t most,
-                             int32_t *class_of, int32_t *outside, double *square);
+/* After that: of the points of cores, numbered from 0, -1 without one, those stay that
+ * neighbors connect with the innermost one of their core. The others are outside, until the
+ * next call: they become TSN_SPMD_OUTSIDE minus their number. Returns how many are outside;
+ * SIZE_MAX if they are more than `most`. */
+enum { TSN_SPMD_CORES = 32, TSN_SPMD_OUTSIDE = -2 };
+size_t tsn_spmd_gather_cores(const tsn_spmd_points *points, size_t most, int32_t *core_of,
+                             int32_t *outside);
+
+/* The least square of a step from a point to one of a core, -1: of any, or `least` if none
+ * is less. */
+double tsn_spmd_square_from_core(const tsn_spmd_points *points, int32_t *core_of,
+                                 int32_t core, uint32_t point, double least);
 
 /* Find the pairs of different classes that may be at most eps' apart if pairs->size of
  * the coordinates are left out. False: there are more pairs than points, or more than
@@ -220,11 +236,11 @@ tsanom_status tsn_spmd_order(const tsn_spmd_input *input, const tsn_spmd_points 
 tsanom_status tsn_spmd_cut(const tsn_spmd_input *input, tsn_spmd_optics *optics,
                            double resolution, double *eps);
 
-/* Whether that is certain to be INFINITY, in a part of the time of the order; false: this
- * is not known, or the poll ended the call. The limit of the points, keys, the plot and the
+/* The same in a part of the time of the order, if a part of the steps suffices; false: it
+ * does not, or the poll ended the call. The limit of the points, keys, the plot and the
  * classes of a trial get lost. */
-bool tsn_spmd_has_no_gap(const tsn_spmd_input *input, tsn_spmd_buffers *b,
-                         double resolution);
+bool tsn_spmd_cut_without_order(const tsn_spmd_input *input, tsn_spmd_buffers *b,
+                                double resolution, double *eps);
 
 /* search.c: steps 1 to 5, into roles and the report. */
 tsanom_status tsn_spmd_search(const tsn_spmd_input *input, tsn_spmd_buffers *buffers,
