@@ -284,13 +284,14 @@ TSANOM_API tsanom_status tsanom_spmd_options_init(tsanom_spmd_options *options,
  *  that tsanom_roughset_paper_choice() chooses, or the one of tsanom_roughset_greedy()
  *  beyond 24 metrics or 4096 discernibility elements. The empty set is never one.
  *
- *  One process, or all equal: one class, severity 0, no CCR. One thread computes. A
- *  re-clustering costs O(processes·classes·regions) if classes are compact, and
- *  O(processes^2·regions) in the worst case, as does the order, which is computed if it
- *  is requested or the cut is automatic. Steps 2 and 4 need at most one for each region,
- *  step 3 at most combination_limit. One of step 2 or 3 costs O(classes^2·regions) if the
- *  classes, at most 64, remain far apart. The poll is called before each, and after each
- *  4 million coordinates that were read.
+ *  One process, or all equal: one class, severity 0, no CCR. One thread computes, of 4096
+ *  and more processes in many classes up to 15. A re-clustering costs
+ *  O(processes·classes·regions) if classes are compact, and O(processes^2·regions) in the
+ *  worst case, as does the order, which is computed if it is requested, or if the cut is
+ *  automatic and the steps between the largest classes do not determine it. Steps 2 and 4
+ *  need at most one for each region, step 3 at most combination_limit. One of step 2 or 3
+ *  costs O(classes^2·regions) if the classes, at most 64, remain far apart. The poll is
+ *  called before each, and after each 4 million coordinates that were read.
  *
  *  The workspace is O(processes·(regions + metrics)), and what the rough set needs.
  *

@@ -20,8 +20,10 @@
  * that those within reach are the last ones: a chain of n processes takes O(n log n)
  * steps; one of 5,000 took 1.2 ms instead of 24 (Zen 5). */
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
+#include "core/parallel.h"
 #include "core/size.h"
 #include "core/sort.h"
 #include "spmd/spmd_internal.h"
@@ -312,19 +314,111 @@ static void part(const tsn_spmd_points *p, size_t begin, size_t end, size_t d,
   }
 }
 
-static void build(const tree *t, size_t node, size_t begin, size_t end) {
+/* Split a node that is no leaf. */
+static void split(const tree *t, size_t node, size_t begin, size_t end) {
   const tsn_spmd_points *p = t->p;
-  size_t count = end - begin, half = middle_of(begin, end);
-  p->node[2 * node + 1] = (uint32_t)count;
-  if (count <= LEAF || tsn_spmd_poll(p->watch, count * 8)) return;
-  size_t d = widest(p, begin, end);
-  for (size_t i = 0; i < count; i++) p->away[i] = coordinate(p, begin + i, d);
-  tsn_select(p->away, count, half - begin);
+  size_t half = middle_of(begin, end), d = widest(p, begin, end);
+  double *key = p->away + begin; /* of these places, as threads share it */
+  for (size_t i = begin; i < end; i++) p->away[i] = coordinate(p, i, d);
+  tsn_select(key, end - begin, half - begin);
   p->node[2 * node] = (uint32_t)d;
-  p->split[node] = p->away[half - begin];
+  p->node[2 * node + 1] = (uint32_t)(end - begin);
+  p->split[node] = key[half - begin];
   part(p, begin, end, d, p->split[node]);
+}
+
+static void build(const tree *t, size_t node, size_t begin, size_t end) {
+  size_t half = middle_of(begin, end);
+  t->p->node[2 * node + 1] = (uint32_t)(end - begin);
+  if (end - begin <= LEAF) return;
+  split(t, node, begin, end);
   build(t, 2 * node + 1, begin, half);
   build(t, 2 * node + 2, half, end);
+}
+
+/* Loops over the nodes of a level, which threads share. The calling thread counts its work,
+ * in coordinates, and polls between nodes. */
+typedef void level_body(void *context, size_t begin, size_t end, size_t node, int thread);
+
+typedef struct {
+  const tree *t;
+  tsanom_exec exec;
+  level_body *body;
+  void *context;
+  size_t first; /* node of the level */
+  size_t work;  /* since the last poll */
+} level_loop;
+
+static int32_t poll_level(void *user, uint64_t done, uint64_t total) {
+  level_loop *loop = user;
+  size_t work = loop->work;
+  (void)done;
+  (void)total;
+  loop->work = 0;
+  return tsn_spmd_poll(loop->t->p->watch, work);
+}
+
+/* The places of a node: each bit of its number plus 1, behind the first, is a half. */
+static void run_nodes(void *context, size_t first, size_t last, int thread) {
+  level_loop *loop = context;
+  for (size_t i = first; i < last; i++) {
+    size_t begin = 0, end = loop->t->count, node = loop->first + i;
+    for (size_t bit = (loop->first + 1) / 2; bit > 0; bit /= 2) {
+      size_t half = middle_of(begin, end);
+      if ((node + 1) & bit) {
+        begin = half;
+      } else {
+        end = half;
+      }
+    }
+    loop->body(loop->context, begin, end, node, thread);
+    if (thread == 0) loop->work += 8 * (end - begin);
+  }
+}
+
+/* Points that are worth the start of threads, and threads that have scratch. */
+enum { SHARED = 4096, THREADS = 15 };
+
+/* False: the poll ended it. */
+static bool for_level(const tree *t, size_t nodes, level_body *body, void *context) {
+  const tsn_spmd_watch *watch = t->p->watch;
+  bool is_shared = watch && t->count >= SHARED;
+  level_loop loop = {
+      .t = t,
+      .body = body,
+      .context = context,
+      .first = nodes - 1,
+      .exec = {.threads = is_shared ? watch->exec->threads : 1, .poll = poll_level}};
+  if (loop.exec.threads > THREADS) loop.exec.threads = THREADS;
+  loop.exec.poll_user = &loop;
+  return tsn_parallel_for(&loop.exec, nodes, 1, run_nodes, &loop, NULL) == TSANOM_OK;
+}
+
+/* Nodes of the first level on which each has fewer than `most` points. */
+static size_t nodes_of(size_t count, size_t most) {
+  size_t nodes = 1;
+  while (count / nodes >= most) nodes *= 2;
+  return nodes;
+}
+
+static void split_body(void *context, size_t begin, size_t end, size_t node, int thread) {
+  (void)thread;
+  split(context, node, begin, end);
+}
+
+static void build_body(void *context, size_t begin, size_t end, size_t node, int thread) {
+  (void)thread;
+  build(context, node, begin, end);
+}
+
+/* Build the whole tree; false: the poll ended it, and the tree is not complete. */
+static bool build_tree(tree *t) {
+  enum { MOST = 1 << 14, NODES = 16 };
+  size_t nodes = tsn_larger(nodes_of(t->count, MOST), t->count < SHARED ? 1 : NODES);
+  for (size_t level = 1; level < nodes; level *= 2) {
+    if (!for_level(t, level, split_body, t)) return false;
+  }
+  return for_level(t, nodes, build_body, t);
 }
 
 /* Codes of coordinates: modulo 256 units of an eighth of eps'. If those of two points are
@@ -431,7 +525,7 @@ static void gather(tree *t, bool is_open) {
 static size_t classify_near(const tsn_spmd_points *p, size_t classes, int32_t *class_of) {
   tree t = {.p = p, .class_of = class_of, .crossed = p->centroid};
   gather(&t, true);
-  build(&t, 0, 0, t.count);
+  if (!build_tree(&t)) return 0;
   t.code = (uint8_t *)p->row;
   t.own = t.code + t.count * p->stride;
   for (size_t i = 0; i < t.count; i++) {
@@ -514,7 +608,7 @@ static double nearest(tree *t, size_t node, size_t begin, size_t end, double bou
 void tsn_spmd_sort_outward(const tsn_spmd_points *p, const double *radius) {
   tree t = {.p = p, .crossed = p->centroid};
   gather(&t, false);
-  build(&t, 0, 0, t.count);
+  build_tree(&t);
   for (size_t i = 0; i < p->count; i++) p->queued[i] = (uint32_t)i;
   tsn_spmd_sort(radius, p->queued, p->count);
 }
@@ -568,36 +662,52 @@ double tsn_spmd_square_from_core(const tsn_spmd_points *p, int32_t *core_of, int
 enum { SELECTION = 8 };
 static const double GROUP_SLACK = 1 + 2e-9; /* more, for those of a group */
 
-/* The search for pairs. The coordinates of the group are gathered by leaf, in the layout
- * of the kernel. */
+/* The search for pairs, which threads share. The coordinates of the group are gathered by
+ * leaf, in the layout of the kernel. Whether it ends by too many distances or pairs depends
+ * on no order of points. */
 typedef struct {
   tree t;
-  size_t group, groups;  /* coordinates group, group + groups, ... */
-  size_t width;          /* their number */
-  double *row;           /* count * width */
-  double *own;           /* width: of the point `from` */
-  double *at;            /* stride: the same, in their places */
-  size_t place;          /* of that point; its pairs with later ones are sought */
-  double computed, most; /* distances; `most` may be infinite */
+  size_t group, groups; /* coordinates group, group + groups, ... */
+  size_t width;         /* their number */
+  double *row;          /* count * width */
+  double most;          /* halves of distances; may be infinite */
   tsn_spmd_pairs *pairs;
+  _Atomic size_t found;      /* pairs, also those that have no place */
+  _Atomic uint64_t computed; /* halves of distances, of nodes that are done */
   const tsn_spmd_kernels *kernels;
 } pair_search;
+
+/* What one thread has: scratch in the tile, of `stride` each, and the point whose pairs with
+ * later ones it seeks. */
+typedef struct {
+  pair_search *s;
+  double *own;       /* its coordinates in the group */
+  double *at;        /* the same, in their places */
+  double *crossed;   /* as that of a tree */
+  double *square;    /* of can_meet() */
+  size_t place;      /* of the point */
+  uint32_t from;     /* the point */
+  uint64_t computed; /* with those of nodes that were done before */
+} pair_thread;
+
+enum { PAIR_SCRATCH = 4 };
+_Static_assert(1 + THREADS * PAIR_SCRATCH <= TSN_SPMD_TILE, "weights and scratch fit");
 
 /* Whether two points can be neighbors without `size` coordinates. Few pairs are so near
  * that the largest squares must be selected: most have more than `size` that alone are
  * too large. */
-static bool can_meet(pair_search *s, const double *a, const double *b) {
-  const tsn_spmd_points *p = s->t.p;
-  const size_t stride = p->stride, size = s->pairs->size;
+static bool can_meet(pair_thread *own, const double *a, const double *b) {
+  const tsn_spmd_points *p = own->s->t.p;
+  const size_t stride = p->stride, size = own->s->pairs->size;
   const double limit = p->limit * SLACK;
   if (size >= stride) return true;
-  double *square = p->tile, sum = 0;
+  double *square = own->square, sum = 0;
   for (size_t d = 0, large = 0; d < stride; d++) {
     square[d] = (a[d] - b[d]) * (a[d] - b[d]);
     large += square[d] > limit;
     if (large > size) return false;
   }
-  s->computed += SELECTION;
+  own->computed += 2 * SELECTION;
   tsn_select(square, stride, stride - size - 1);
   for (size_t d = 0; d < stride - size; d++) sum += square[d];
   return sum <= limit;
@@ -615,55 +725,61 @@ static bool is_new(const pair_search *s, const double *a, const double *b) {
   return true;
 }
 
+static bool is_ended(const pair_thread *own) {
+  const pair_search *s = own->s;
+  return (double)own->computed > s->most ||
+         atomic_load_explicit(&s->found, memory_order_relaxed) > s->t.p->count;
+}
+
+static void add_pair(pair_search *s, uint32_t a, uint32_t b) {
+  size_t at = atomic_fetch_add_explicit(&s->found, 1, memory_order_relaxed);
+  if (at >= s->t.p->count) return;
+  s->pairs->first[at] = (int32_t)tsn_smaller(a, b);
+  s->pairs->second[at] = tsn_larger(a, b);
+}
+
 /* Compare with the later points of a leaf. */
-static void pair_leaf(pair_search *s, size_t begin, size_t end) {
+static void pair_leaf(pair_thread *own, size_t begin, size_t end) {
+  pair_search *s = own->s;
   const tsn_spmd_points *p = s->t.p;
-  tsn_spmd_pairs *pairs = s->pairs;
-  const uint8_t *own = s->t.code + s->place * p->stride;
-  unsigned near = s->kernels->near(s->row + begin * s->width, end - begin, s->own,
+  const uint8_t *code = s->t.code + own->place * p->stride;
+  unsigned near = s->kernels->near(s->row + begin * s->width, end - begin, own->own,
                                    s->width, p->limit * GROUP_SLACK);
-  s->computed += (double)(end - begin) / 2;
-  if (begin <= s->place) near &= ~0U << (s->place + 1 - begin);
+  own->computed += end - begin;
+  if (begin <= own->place) near &= ~0U << (own->place + 1 - begin);
   for (; near; near &= near - 1) {
     size_t i = begin + (size_t)__builtin_ctz(near);
-    if (are_far(s->t.code + i * p->stride, own, p->stride, pairs->size)) continue;
+    if (are_far(s->t.code + i * p->stride, code, p->stride, s->pairs->size)) continue;
     uint32_t other = p->open[i];
-    const double *at = p->at + s->t.from * p->stride, *to = p->at + other * p->stride;
-    if (s->t.class_of[other] == s->t.class_of[s->t.from] || !can_meet(s, at, to) ||
-        !is_new(s, at, to)) {
-      continue;
+    const double *at = p->at + own->from * p->stride, *to = p->at + other * p->stride;
+    if (s->t.class_of[other] != s->t.class_of[own->from] && can_meet(own, at, to) &&
+        is_new(s, at, to)) {
+      add_pair(s, own->from, other);
     }
-    if (pairs->count == p->count) {
-      s->most = -1;
-      return;
-    }
-    pairs->first[pairs->count] = (int32_t)tsn_smaller(s->t.from, other);
-    pairs->second[pairs->count++] = tsn_larger(s->t.from, other);
   }
 }
 
 /* The same in a node that has later points; `bound` as in search(). */
-static void pair_node(pair_search *s, size_t node, size_t begin, size_t end,
+static void pair_node(pair_thread *own, size_t node, size_t begin, size_t end,
                       double bound) {
   const double slack = 1 + 3e-9; /* more than that of the group */
-  const tsn_spmd_points *p = s->t.p;
-  if (s->computed > s->most) return;
+  const tsn_spmd_points *p = own->s->t.p;
   if (end - begin <= LEAF) {
-    pair_leaf(s, begin, end);
+    pair_leaf(own, begin, end);
     return;
   }
   size_t half = middle_of(begin, end), d = p->node[2 * node];
-  double *crossed = &s->t.crossed[d], before = *crossed;
-  double away = s->at[d] - p->split[node];
+  double *crossed = &own->crossed[d], before = *crossed;
+  double away = own->at[d] - p->split[node];
   double beyond = bound - before * before + away * away;
   bool is_low = away < 0, is_near = beyond <= p->limit * slack;
-  if ((is_low || is_near) && half > s->place + 1) {
+  if ((is_low || is_near) && half > own->place + 1) {
     *crossed = is_low ? before : away;
-    pair_node(s, 2 * node + 1, begin, half, is_low ? bound : beyond);
+    pair_node(own, 2 * node + 1, begin, half, is_low ? bound : beyond);
   }
   if (!is_low || is_near) {
     *crossed = is_low ? away : before;
-    pair_node(s, 2 * node + 2, half, end, is_low ? beyond : bound);
+    pair_node(own, 2 * node + 2, half, end, is_low ? beyond : bound);
   }
   *crossed = before;
 }
@@ -692,54 +808,75 @@ static void gather_leaves(const pair_search *s, size_t begin, size_t end) {
   }
 }
 
-/* Find the pairs of the points of a node, in the order of places. Their coordinates are
- * read where they were gathered. False: it is to end. */
-static bool pair_points(pair_search *s, size_t begin, size_t end) {
+/* Find the pairs of the points of a node. Their coordinates are read where they were
+ * gathered. */
+static void pair_points(pair_thread *own, size_t begin, size_t end) {
+  pair_search *s = own->s;
   const size_t count = s->t.count, half = middle_of(begin, end);
-  if (end - begin > LEAF) return pair_points(s, begin, half) && pair_points(s, half, end);
-  for (s->place = begin; s->place < end; s->place++) {
-    double before = s->computed;
-    const double *from = s->row + begin * s->width + (s->place - begin);
-    s->t.from = s->t.p->open[s->place];
-    for (size_t k = 0; k < s->width; k++) {
-      s->at[s->group + k * s->groups] = s->own[k] = from[k * (end - begin)];
-    }
-    if (s->place + 1 < count) pair_node(s, 0, 0, count, 0);
-    if (s->computed > s->most ||
-        tsn_spmd_poll(s->t.p->watch, 8 * (size_t)(1 + s->computed - before))) {
-      return false;
-    }
+  if (end - begin > LEAF) {
+    pair_points(own, begin, half);
+    pair_points(own, half, end);
+    return;
   }
-  return true;
+  for (own->place = begin; own->place < end && !is_ended(own); own->place++) {
+    const double *from = s->row + begin * s->width + (own->place - begin);
+    own->from = s->t.p->open[own->place];
+    for (size_t k = 0; k < s->width; k++) {
+      own->at[s->group + k * s->groups] = own->own[k] = from[k * (end - begin)];
+    }
+    if (own->place + 1 < count) pair_node(own, 0, 0, count, 0);
+  }
+}
+
+static void gather_body(void *context, size_t begin, size_t end, size_t node,
+                        int thread) {
+  (void)node;
+  (void)thread;
+  gather_leaves(context, begin, end);
+}
+
+static void pair_body(void *context, size_t begin, size_t end, size_t node, int thread) {
+  pair_search *s = context;
+  const size_t stride = s->t.p->stride;
+  double *scratch = s->t.p->tile + (1 + (size_t)thread * PAIR_SCRATCH) * stride;
+  pair_thread own = {.s = s,
+                     .own = scratch,
+                     .at = scratch + stride,
+                     .crossed = scratch + 2 * stride,
+                     .square = scratch + 3 * stride};
+  uint64_t before = own.computed = atomic_load(&s->computed);
+  (void)node;
+  memset(own.crossed, 0, stride * sizeof *own.crossed);
+  pair_points(&own, begin, end);
+  atomic_fetch_add(&s->computed, own.computed - before);
 }
 
 /* Find the pairs that are neighbors in the present group. */
 static bool pair_group(pair_search *s) {
+  enum { MOST = 128 }; /* points of a node */
   const tsn_spmd_points *p = s->t.p;
+  size_t nodes = nodes_of(s->t.count, MOST);
   for (size_t d = 0; d < p->stride; d++) p->weight[d] = d % s->groups == s->group;
-  build(&s->t, 0, 0, s->t.count);
-  if (tsn_spmd_poll(p->watch, 0)) return false; /* before the tree was complete */
-  gather_leaves(s, 0, s->t.count);
-  return pair_points(s, 0, s->t.count);
+  return build_tree(&s->t) && for_level(&s->t, nodes, gather_body, s) &&
+         for_level(&s->t, nodes, pair_body, s) && s->found <= p->count &&
+         (double)s->computed <= s->most;
 }
 
 bool tsn_spmd_find_pairs(const tsn_spmd_points *p, int32_t *class_of, double work,
                          tsn_spmd_pairs *pairs) {
   tsn_spmd_points grouped = *p;
-  grouped.weight = p->tile + p->stride; /* behind the squares of can_meet() */
+  grouped.weight = p->tile;
   pair_search s = {.t = {.p = &grouped, .class_of = class_of, .crossed = p->centroid},
                    .groups = pairs->size + 1,
                    .width = (p->stride + pairs->size) / (pairs->size + 1),
                    .row = p->row,
-                   .own = p->tile + 2 * p->stride,
-                   .at = p->tile + 3 * p->stride,
-                   .most = work,
+                   .most = 2 * work,
                    .pairs = pairs,
                    .kernels = tsn_spmd_kernels_at(p->isa)};
   s.t.code = (uint8_t *)(s.row + p->count * s.width + LEAF); /* has half of the doubles */
-  pairs->count = 0;
   memcpy(grouped.weight, p->weight, p->stride * sizeof *p->weight);
   gather(&s.t, false);
   while (s.group < s.groups && pair_group(&s)) s.group++;
+  pairs->count = s.found;
   return s.group == s.groups;
 }

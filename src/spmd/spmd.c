@@ -61,8 +61,8 @@ static tsanom_status read_options(tsn_spmd_input *input,
   tsanom_spmd_options *own = &input->options;
   tsanom_status status = tsn_exec_read(&input->exec, exec);
   if (status < 0) return status;
-  input->exec.threads = 1;
   input->inner = input->exec;
+  input->inner.threads = 1; /* its calls are short */
   input->inner.work = NULL;
   input->inner.work_bytes = 0;
   input->inner.fault = NULL;

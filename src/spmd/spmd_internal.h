@@ -22,8 +22,8 @@
 #include "core/exec.h"
 #include "core/fault.h"
 
-/* The arguments, checked, with all defaults filled in. The analysis uses one thread:
- * re-clusterings follow one another and are short. */
+/* The arguments, checked, with all defaults filled in. Threads share the search for the pairs
+ * of many classes; the rest uses one: re-clusterings follow one another and are short. */
 typedef struct {
   tsanom_spmd_data data;
   tsanom_spmd_options options;

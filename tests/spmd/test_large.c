@@ -111,6 +111,49 @@ Test(spmd_large, a_tree_that_is_not_complete_is_not_searched) {
   release(&l);
 }
 
+/* Whether the decisions and classes of `threads` are those of one thread, and where a poll of
+ * these stops the call. */
+static void check_threads(large *l, const tsanom_spmd_options *options, int threads) {
+  enum { DECISIONS = 4096 };
+  static tsanom_spmd_decision one[DECISIONS], several[DECISIONS];
+  size_t processes = l->data.processes;
+  int32_t *class_of = malloc(processes * sizeof *class_of);
+  test_polls c = {.restarts = 1};
+  tsanom_exec exec = exec_polled(test_poll, &c);
+  l->report.decision_capacity = DECISIONS;
+  l->report.decision = one;
+  cr_assert_geq(tsanom_spmd_analyze(&l->data, options, NULL, &l->report), 0);
+  size_t decisions = l->report.decisions;
+  cr_assert(l->report.classes > processes / 2 && decisions < DECISIONS);
+  memcpy(class_of, l->class_of, processes * sizeof *class_of);
+  l->report.decision = several;
+  exec.threads = threads;
+  cr_assert_geq(tsanom_spmd_analyze(&l->data, options, &exec, &l->report), 0);
+  cr_assert_eq(l->report.decisions, decisions);
+  cr_assert_eq(memcmp(one, several, decisions * sizeof *one), 0);
+  cr_assert_eq(memcmp(class_of, l->class_of, processes * sizeof *class_of), 0);
+  for (uint64_t stop = c.calls; stop > 0; stop /= 7) {
+    uint64_t at = stop;
+    c = (test_polls){.stop_at = at, .restarts = 1};
+    tsanom_status status = tsanom_spmd_analyze(&l->data, options, &exec, &l->report);
+    cr_assert(c.calls < at || (status == TSANOM_STOPPED && c.calls == at));
+  }
+  free(class_of);
+}
+
+Test(spmd_large, threads_decide_the_same) {
+  uint64_t seed = 13;
+  tsanom_spmd_options options;
+  tsanom_spmd_options_init(&options, sizeof options);
+  options.combination_limit = 200;
+  for (int trial = 0; trial < 4; trial++) {
+    large l;
+    make(&l, random_between(&seed, 4000, 5000), random_between(&seed, 14, 20), 1e6, 0);
+    check_threads(&l, &options, trial < 3 ? 2 + trial : 20);
+    release(&l);
+  }
+}
+
 /* The largest distance of every `step`th process from others of these. */
 static double largest_distance(const large *l, size_t step) {
   size_t regions = l->data.regions;
