@@ -176,7 +176,7 @@ typedef struct tsanom_change_comparison {
  *  The significance is that of two one-sided tests of the difference of the means: twice the
  *  smaller one, at most 1. Differences that only rounding distinguishes are equal.
  *  With a level of 0.01, five runs of each program are the fewest that can differ, or
- *  eight pairs. A sequential comparison needs at least ten pairs. It allocates nothing.
+ *  eight pairs. A sequential comparison needs at least nine pairs. It allocates nothing.
  *  @param      a         one number per run of the first program, finite
  *  @param      a_count   number of these
  *  @param      b         one number per run of the second program, finite

@@ -92,8 +92,21 @@ static double end_of(const run_sets *r, double mean, double spread, double sign)
   return inside;
 }
 
+/* The most capital that n pairs can give: each is much larger than all before it. */
+static double capital_limit(size_t n) {
+  double sum = 0;
+  for (int k = 0; k < PLAYERS; k++) {
+    double capital = 1;
+    for (size_t i = 1; i <= n && capital < CAPITAL_MOST; i++) {
+      capital *= 1 + tanh(bets[k] * sqrt((double)i));
+    }
+    sum += capital / PLAYERS;
+  }
+  return sum;
+}
+
 static void bet_on_pairs(const run_sets *r, double level, tsanom_change_comparison *c) {
-  double spread = 1e-12, n = (double)r->a_count;
+  double spread = 1e-12;
   for (size_t i = 0; i < r->a_count; i++) {
     spread = fmax(spread, fabs(pair_at(r, i) - c->difference));
   }
@@ -101,8 +114,7 @@ static void bet_on_pairs(const run_sets *r, double level, tsanom_change_comparis
   c->significance = fmin(1, 2 / fmax(up, down));
   c->low = end_of(r, c->difference, spread, -1);
   c->high = end_of(r, c->difference, spread, 1);
-  /* Each player at most doubles the capital with a pair, and has a fifth of it. */
-  if (exp2(n) / PLAYERS < 2 / level) c->detectable = INFINITY;
+  if (capital_limit(r->a_count) < 2 / level) c->detectable = INFINITY;
 }
 
 /* Up to here all permutations are looked at, which takes a millisecond. Runs are bits. */

@@ -254,7 +254,19 @@ Test(change_compare, sequential_comparisons_are_bets) {
     if (isfinite(c.high)) {
       cr_assert(naive_capital(a, b, n, c.high + 1e-6, -1) >= 40 - 1e-3);
     }
-    cr_assert(isinf(c.detectable) == (n < 10), "%zu", n);
+    cr_assert(isinf(c.detectable) == (n < 9), "%zu", n);
+  }
+}
+
+/* Pairs of which each is larger than all before it give the most capital. */
+Test(change_compare, nine_pairs_are_the_fewest_of_a_sequential_comparison) {
+  const double a[9] = {0};
+  double b[9];
+  for (int i = 0; i < 9; i++) b[i] = pow(1000, i);
+  for (size_t n = 1; n <= 9; n++) {
+    tsanom_change_comparison c = compare(a, n, b, n, 0.01, 1, 1);
+    cr_assert((c.significance <= 0.01) == (n == 9) && isfinite(c.detectable) == (n == 9),
+              "%zu: %g", n, c.significance);
   }
 }
 

@@ -585,7 +585,7 @@ static void print_verdict(const comparison *c) {
   if (!isfinite(first->detectable) && !first->changed) {
     printf("Too few runs for an answer: ");
     print_number_of_runs(c);
-    printf("; %s.\n", c->sequential ? "ten pairs are the fewest"
+    printf("; %s.\n", c->sequential ? "nine pairs are the fewest"
                       : c->paired   ? "eight pairs are the fewest"
                                     : "five of each are the fewest");
     return;
