@@ -469,16 +469,15 @@ TSANOM_API tsanom_status tsanom_diagnosis_watch_pulse(const tsanom_diagnosis_wat
  *
  *  Between two samples the wall time W of each thread i splits exactly into \f$c_i\f$ on a
  *  processor, \f$r_i\f$ ready without one, and the rest, in which it slept, was blocked or
- *  stopped. Threads that meet wait for the thread that has most to do. Hence, for the team,
+ *  stopped. Threads that meet wait for the thread that has most to do. So the time of the team
+ *  is \f$W = C + R + U\f$ (docs/diagnosis.md has the formulas):
  *
- *  \f[ C = \max(\max_i c_i,\ \textstyle\sum_i c_i / P), \qquad
- *      R = \min(\textstyle\sum_i r_i,\ W - C), \qquad U = W - C - R. \f]
- *
- *  - C is time of work. Threads that wait in a loop use processor time: their waiting is C.
- *  - R is time in which work was ready and lacked a processor.
  *  - U is time in which nobody ran and nobody was ready: all threads slept, waited for a
  *    device, or were stopped.
- *  - P is the number of processors that the program may use.
+ *  - R is time in which work was ready and lacked a processor, at most \f$\sum_i r_i\f$.
+ *  - C is the rest, time of work, at least \f$\max_i c_i\f$ and \f$\sum_i c_i / P\f$ with the P
+ *    processors that the program may use. Threads that wait in a loop use processor time: their
+ *    waiting is C, but for what the recorder knows (tsanom_hsa_vital::spun_s).
  *  @{ */
 
 enum {

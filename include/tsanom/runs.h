@@ -585,7 +585,7 @@ typedef struct tsanom_runs_spmd_data {
  *  tsanom_runs_open_processes() opened, are processes whose regions are the computations
  *  between calls of MPI: see docs/mpi.md; or the functions that their first threads
  *  called, if these were recorded. Otherwise the threads of the region events are the
- *  processes, which needs the processor times of `tsanom record --cpu-time`: a region is
+ *  processes, which needs the processor times of `tsanom record`: a region is
  *  a place within the regions open around it, its time that of the thread in it, its
  *  error that of the scatter of its visits or parts (docs/spmd.md), and the metric
  *  "calls" counts visits. Regions that create tasks are left out: which thread executes
