@@ -50,7 +50,6 @@ class Counted:
         # For ffi.typeof() of a function.
         return value if name == "tsanom_runs_vitals" else counted
 
-
     def _creation(self, name, create, arguments):
         """Time to create and destroy an object; the one that exists is kept."""
         destroy = getattr(self._library, name.replace("_create", "_destroy"))
@@ -90,6 +89,8 @@ def counted_package():
         setattr(library, name, Counted(getattr(library, name)))
     del sys.modules["tsanom"]
     package = importlib.import_module("tsanom")
+    for name in dir(package):  # loads what is loaded when it is first used
+        getattr(package, name)
     for name in [name for name in sys.modules if name.split(".")[0] == "tsanom"]:
         del sys.modules[name]
     sys.modules.update(kept)
