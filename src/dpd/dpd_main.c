@@ -420,6 +420,20 @@ static void relate_inner(tsanom_dpd_main *found, const tsanom_dpd_main *inner) {
                                            .relation = TSANOM_DPD_INSIDE};
 }
 
+/* List the events that times put together as a loop in their iterations. One around these events that has
+ * more turns than the iterations is in them, too: the stages of a step. */
+static void relate_parts(tsanom_dpd_main *found, size_t events) {
+  for (size_t i = 0; i < found->relations; i++) {
+    tsanom_dpd_related *other = &found->related[i];
+    bool is_around = other->relation == TSANOM_DPD_AROUND;
+    if (is_around && other->iterations > found->iterations + 1)
+      other->relation = TSANOM_DPD_INSIDE;
+  }
+  tsanom_dpd_main parts = *found;
+  parts.iterations = events;
+  relate_inner(found, &parts);
+}
+
 /* The iterations of an anchor that was given: what is between two of its events. */
 static tsanom_status list_named(tsn_main_search *s) {
   size_t k = s->options.anchor, first = s->start[k], count = s->start[k + 1] - first;
@@ -474,11 +488,8 @@ static bool find_loop(tsn_main_search *s, const singles *single) {
   if (s->chosen == TSN_LEVEL_NONE || (single && !is_around(s, single))) return false;
   list_iterations(s, tsn_level_anchor(&s->levels, s->chosen), s->chosen);
   describe_related(s);
-  if (s->found.every > 1) {
-    tsanom_dpd_main parts = s->found;
-    parts.iterations = tsn_level_anchor(&s->levels, s->chosen)->count;
-    relate_inner(&s->found, &parts);
-  }
+  if (s->found.every > 1)
+    relate_parts(&s->found, tsn_level_anchor(&s->levels, s->chosen)->count);
   return true;
 }
 

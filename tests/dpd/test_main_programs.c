@@ -37,6 +37,8 @@ static tsanom_dpd_main find_by(const stream *s, size_t anchor, bool ended) {
       tsanom_dpd_main_loop(s->event, s->time, s->n, &options, NULL, &found, NULL, 0);
   cr_assert(status == TSANOM_OK || status == TSANOM_INFEASIBLE);
   for (size_t i = 0; i < found.relations; i++) {
+    cr_assert(found.related[i].relation != TSANOM_DPD_AROUND ||
+              found.related[i].iterations <= found.iterations + 1);
     for (size_t k = 0; k < i; k++) {
       cr_assert(found.related[i].anchor != found.related[k].anchor ||
                 found.related[i].relation != found.related[k].relation);
@@ -427,6 +429,35 @@ Test(dpd_main_programs, exchanges_with_neighbors_by_one_function) {
     tsanom_dpd_related parts = found.related[found.relations - 1];
     cr_assert(parts.relation == TSANOM_DPD_INSIDE &&
               parts.iterations == steps * groups * each);
+  }
+}
+
+/* A step has two or three stages, whose last computations differ; a stage begins with a list of what it
+ * computes. The loop over stages has more turns than that over steps: it is in that. */
+Test(dpd_main_programs, stages_of_a_step_are_in_it) {
+  uint64_t seed = 41;
+  for (int trial = 0; trial < 300; trial++) {
+    static stream s;
+    s.n = 0;
+    size_t stages = 2 + (size_t)trial % 2, each = random_between(&seed, 6, 10);
+    size_t steps = random_between(&seed, 20, 80), in = 0;
+    put_range(&s, 10, 15);
+    for (size_t step = 0; step < steps; step++) {
+      for (size_t k = 0; k < stages * each; k++) {
+        bool is_last = (k + 1) % each == 0, ends = k + 1 == stages * each;
+        double part = .005 + .001 * (double)random_between(&seed, 0, 10);
+        if (is_last) part = (ends ? 2 : 1) + .01 * (double)random_between(&seed, 0, 30);
+        if (k % each == 0) put(&s, 1, .001);
+        put(&s, 0, part);
+      }
+    }
+    tsanom_dpd_main found = find(&s);
+    cr_assert(found.iterations + 1 >= steps && found.iterations <= steps,
+              "%d: %zu of %zu", trial, found.iterations, steps);
+    for (size_t i = 0; i < found.relations; i++)
+      in +=
+          found.related[i].anchor == 1 && found.related[i].relation == TSANOM_DPD_INSIDE;
+    cr_assert(in == 1, "%d", trial);
   }
 }
 
