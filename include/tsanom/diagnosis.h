@@ -619,8 +619,8 @@ TSANOM_API tsanom_status tsanom_diagnosis_predict(const tsanom_diagnosis_watch *
 /** @} */
 
 /** @name Summaries
- *  What happened in a run, or in all ranks of a job, on one page. A summary has no rule of
- *  its own: each line of the page is the result of another function.
+ *  What happened in a run, or in all ranks of a job, on one page. Each line of the page is the
+ *  result of another function, but for memory that grows (docs/diagnosis.md has the rule).
  *
  *      tsanom_diagnosis_slow slow[16];
  *      tsanom_diagnosis_summary s = {.path = "run", .slow = slow, .slow_capacity = 16,
