@@ -712,8 +712,9 @@ typedef struct tsanom_diagnosis_team {
   size_t first;     /**< the first of these */
   size_t region;    /**< the outermost around that of the verdict; TSANOM_NONE: all */
   double ratio; /**< time of a member there over that of the others; may be infinite */
-  double half_width; /**< of the interval of 95 % of the ratio; 0: not known */
-  double saved_s;    /**< seconds that ideal balance would save */
+  double
+      half_width; /**< of the interval of 95 % of the ratio, to its lower end; 0: not known */
+  double saved_s; /**< seconds that ideal balance would save */
   /** Of these, what a slower processor may explain: all regions take longer by its factor, up to
    *  1.35 of two threads or ranks, of more up to that by which the others differ. */
   double processor_s;

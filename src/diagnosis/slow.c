@@ -8,6 +8,7 @@
 #include <tsanom/runs.h>
 
 #include "core/fault.h"
+#include "core/size.h"
 #include "diagnosis/causes.h"
 #include "diagnosis/judge.h"
 #include "diagnosis/slow.h"
@@ -320,16 +321,18 @@ static bool is_of_machine(const comparison *c, const tsanom_diagnosis_slow *f) {
 }
 
 /* Where threads wait for processors and the events do not know the processor time of iterations, that
- * of a level is the one of the samples, if what runs beside the program does not explain it. Ranks
- * may wait on a processor. */
+ * of a level is the one of the samples, if what runs beside the program does not explain it. Each
+ * second of it takes as long as others of the run. Ranks may wait on a processor. */
 static void take_samples(const tsn_slow_process *p, double times,
                          tsanom_diagnosis_slow *one) {
   bool is_known = p->waited > 0 || p->rank >= 0;
-  if (is_known || waiting_share(p->run) < is_busy) return;
+  double share = waiting_share(p->run);
+  if (is_known || share < is_busy) return;
   if (!is_level(one) || times < most_of_machine) return;
   one->of_processor = 1;
   one->of_machine = 0;
   one->ratio = times;
+  one->lost_s = fmin(one->lost_s, one->cpu_s * (1 + share));
   one->reason = TSANOM_DIAGNOSIS_REASON_WORK;
 }
 
@@ -458,7 +461,8 @@ static double computing(const tsanom_diagnosis_slow *s) {
  * those that computed less waited for it, the others are counted. */
 static void merge(tsanom_diagnosis_summary *s, const tsanom_diagnosis_slow *one) {
   tsanom_diagnosis_slow most = *one;
-  size_t j = 0;
+  size_t j = 0,
+         seen = s->searched + 1; /* ranks, of which each may have several findings */
   most.ranks = 1;
   while (j < s->slow_count &&
          (s->slow[j].rank == one->rank || !is_same(&s->slow[j], one)))
@@ -470,10 +474,10 @@ static void merge(tsanom_diagnosis_summary *s, const tsanom_diagnosis_slow *one)
                  (one->of_processor == before->of_processor && own <= other);
     bool is_near = thread_differs * (stays ? own : other) >= (stays ? other : own);
     if (stays) {
-      before->ranks += is_near;
+      before->ranks = tsn_smaller(before->ranks + is_near, seen);
       return;
     }
-    if (is_near) most.ranks += before->ranks;
+    if (is_near) most.ranks = tsn_smaller(before->ranks + 1, seen);
     s->slow_count--;
     for (size_t k = j; k < s->slow_count; k++) s->slow[k] = s->slow[k + 1];
   }

@@ -343,16 +343,25 @@ static pair means_in(const tsanom_spmd_data *d, const tsanom_spmd_report *r, siz
   return sum;
 }
 
-/* How many times as long as the others the slow ones take, and twice its standard error. */
+/* How many times as long as the others the slow ones take, s / o, and how far below it the interval
+ * begins (E. C. Fieller, J. R. Statist. Soc. B 16 (1954) 175-185): at the least ratio for which
+ *
+ *   (s - ratio o)^2 <= 4 (error of s)^2 + ratio^2 4 (error of o)^2
+ *
+ * Others that hardly work are not known by a tenth of their time, and yet are faster. */
 static void set_ratio(const tsanom_spmd_data *d, const tsanom_spmd_report *r, size_t of,
                       tsanom_diagnosis_team *team) {
   pair mean = means_in(d, r, of, team);
   double slow = mean.slow * (double)team->members;
   double others = mean.others * (double)(d->processes - team->members);
-  double squares = (slow > 0 ? mean.slow_square / (slow * slow) : 0) +
-                   (others > 0 ? mean.others_square / (others * others) : 0);
+  double slow_square = slow * slow - 4 * mean.slow_square;
+  double others_square = others * others - 4 * mean.others_square;
+  double both = slow * others;
+  double root = sqrt(fmax(0, both * both - slow_square * others_square));
   team->ratio = mean.slow / mean.others;
-  team->half_width = 2 * team->ratio * sqrt(squares);
+  team->half_width = 0;
+  if (mean.slow_square > 0 || mean.others_square > 0)
+    team->half_width = team->ratio * (1 - slow_square / (both + root) * others / slow);
 }
 
 /* A processor that is slower for as long as the run makes all regions longer by a factor: that of

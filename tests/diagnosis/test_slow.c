@@ -288,7 +288,6 @@ Test(diagnosis_slow, one_that_sleeps_is_found_whatever_others_wait) {
   cr_assert(100 * found >= 99 * all, "%zu of %zu", found, all);
 }
 
-/* What one rank waits for here and there is not the same as what sleeps once in another. */
 /* From an iteration on there is as many times the work, or as many times the waiting, with processor
  * times of iterations, and by samples. */
 Test(diagnosis_slow, more_work_is_found_whatever_all_wait) {
@@ -318,6 +317,40 @@ Test(diagnosis_slow, more_work_is_found_whatever_all_wait) {
   cr_assert(100 * found >= 95 * all, "%zu of %zu", found, all);
 }
 
+/* Iterations that mostly sleep and wait lose by more work what this takes of the time that the run
+ * takes for its work, and not all by which they are longer. */
+Test(diagnosis_slow, a_little_more_work_loses_little) {
+  enum { ROUNDS = 100 };
+  static planted p;
+  uint64_t seed = 70;
+  tsanom_diagnosis_slow slow[SLOW];
+  int found = 0;
+  for (int round = 0; round < ROUNDS; round++) {
+    double work = 0.01 + 0.02 * random_unit(&seed),
+           share = 0.1 + 0.2 * random_unit(&seed);
+    double sum = 0, waited = 0, more = 0;
+    plant_ratio(&p, TSANOM_DIAGNOSIS_SLOW_SINCE, 1, &seed);
+    for (size_t i = 0; i < p.n; i++) {
+      worked[i] = work * p.seconds[i] * (p.slow[i] ? 2.5 : 1);
+      if (p.slow[i]) more += 0.6 * worked[i];
+      p.seconds[i] *= p.slow[i] ? 2.2 : 1;
+      sum += worked[i];
+      waited += share * (p.seconds[i] - worked[i]);
+    }
+    take_samples(&p, TSANOM_NONE);
+    for (size_t i = 0; i <= p.n; i++) sampled[i].wait_s *= share;
+    tsanom_diagnosis_summary s = search_busy(&p, slow, false);
+    for (size_t k = 0; k < s.slow_count; k++) {
+      if (!slow[k].of_processor) continue;
+      found++;
+      cr_assert(slow[k].lost_s < 1.2 * more * (1 + waited / sum), "round %d: %g of %g",
+                round, slow[k].lost_s, more);
+    }
+  }
+  cr_assert(found > ROUNDS / 2, "%d", found);
+}
+
+/* What one rank waits for here and there is not the same as what sleeps once in another. */
 Test(diagnosis_slow, one_that_sleeps_is_found_beside_those_of_other_ranks) {
   static planted p;
   uint64_t seed = 69;
@@ -344,6 +377,8 @@ Test(diagnosis_slow, one_that_sleeps_is_found_beside_those_of_other_ranks) {
     }
     const tsanom_diagnosis_slow *one = alone(&s, at);
     cr_assert(one && one->rank == sleeps && s.slow_count > 1, "round %d", round);
+    for (size_t k = 0; k < s.slow_count; k++)
+      cr_assert(slow[k].ranks <= 2, "round %d", round);
   }
 }
 

@@ -485,16 +485,62 @@ Test(diagnosis_summary, a_thread_that_takes_longer_everywhere) {
   report.mean_total = 7.5;
   CHECK_STATUS(tsanom_diagnosis_summarize_team(&data, &report, &s), TSANOM_OK);
   cr_assert(s.team.members == 1 && s.team.first == 1 && s.team.region == TSANOM_NONE);
-  double half = 2 * 1.5 * sqrt(0.25 / 36 + 1.0 / 81);
-  cr_assert(fabs(s.team.ratio - 1.5) < 1e-12 && fabs(s.team.half_width - half) < 1e-12);
+  double least = s.team.ratio - s.team.half_width, gap = 9 - 6 * least;
+  cr_assert(fabs(s.team.ratio - 1.5) < 1e-12 && least > 1);
+  cr_assert(fabs(gap * gap - 4 * (1 + 0.25 * least * least)) < 1e-12);
   expect_answer(&s, TSANOM_DIAGNOSIS_TEAM, 1,
-                "The program ended normally after 2 s; thread 1 takes 1.5 (1.08 to 1.92) "
+                "The program ended normally after 2 s; thread 1 takes 1.5 (1.12 to 1.88) "
                 "times as long as the other, and ideal balance would save 1.5 s.");
   /* An interval from 0.9 on names nobody. */
   static const double wide[] = {0.3, 0.9, 9, 0.6, 1.8, 9};
   data.error = wide;
   CHECK_STATUS(tsanom_diagnosis_summarize_team(&data, &report, &s), TSANOM_OK);
   cr_assert(s.team.processes == 2 && s.team.members == 0);
+}
+
+/* Members are named if they take longer than the others by twice the standard error of the
+ * difference, also where the others hardly work and their time is known by 1000 % only. */
+Test(diagnosis_summary, the_difference_decides_whether_members_take_longer) {
+  enum { TRIALS = 2000, MOST = 5 };
+  static const int32_t parent[] = {-1};
+  uint64_t seed = 17;
+  int named = 0;
+  for (int i = 0; i < TRIALS; i++) {
+    double time[MOST], error[MOST], mean[2] = {0, 0}, square[2] = {0, 0}, most = 0;
+    int32_t class_of[MOST];
+    size_t processes = random_between(&seed, 2, MOST);
+    size_t slow = random_between(&seed, 1, processes - 1);
+    double little = pow(10, -4 * random_unit(&seed)), extra = 2 * random_unit(&seed);
+    for (size_t k = 0; k < processes; k++) {
+      class_of[k] = k < slow;
+      double members = (double)(class_of[k] ? slow : processes - slow);
+      time[k] = little + class_of[k] * extra;
+      error[k] = random_unit(&seed) * (1 + 9 * random_unit(&seed) * little);
+      mean[class_of[k]] = time[k];
+      square[class_of[k]] += error[k] * error[k] / members / members;
+      most = fmax(most, time[k]);
+    }
+    tsanom_spmd_region region = {.level = 1};
+    tsanom_spmd_data data = {.struct_size = sizeof data,
+                             .processes = processes,
+                             .regions = 1,
+                             .parent = parent,
+                             .time = time,
+                             .error = error};
+    tsanom_spmd_report report = {.struct_size = sizeof report,
+                                 .classes = 2,
+                                 .class_of = class_of,
+                                 .region = &region,
+                                 .verdict_class = 1,
+                                 .region_total = most};
+    tsanom_diagnosis_summary s = summary_of(busy);
+    CHECK_STATUS(tsanom_diagnosis_summarize_team(&data, &report, &s), TSANOM_OK);
+    double away = (mean[1] - mean[0]) / 2 / sqrt(square[0] + square[1]);
+    if (fabs(away - 1) < 1e-9) continue;
+    cr_assert((s.team.members > 0) == (away > 1), "%d: %g", i, away);
+    named += s.team.members > 0;
+  }
+  cr_assert(named > TRIALS / 4 && named < TRIALS * 3 / 4, "%d", named);
 }
 
 /* The interval around the ratio of an outermost region contains 1, that of the inner one in it
