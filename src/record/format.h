@@ -176,7 +176,8 @@ typedef struct {
   uint32_t version;
   uint32_t bytes; /* of this struct */
   uint64_t count; /* of messages so far */
-  uint64_t reserved[13];
+  uint64_t alone; /* programs that were executed without the recorder */
+  uint64_t reserved[12];
   tsn_message message[TSN_MESSAGES];
 } tsn_message_page;
 

@@ -57,8 +57,7 @@ tsn_message_page *tsn_messages_map(const char *directory) {
   return page == MAP_FAILED ? NULL : page;
 }
 
-void tsn_messages_add(tsn_message_page *page, int32_t process, int error,
-                      const char *format, ...) {
+void tsn_messages_add(tsn_message_page *page, int error, const char *format, ...) {
   va_list arguments;
   struct timespec now;
   int before = errno;
@@ -68,7 +67,7 @@ void tsn_messages_add(tsn_message_page *page, int32_t process, int error,
   __atomic_store_n(&m->number, 0, __ATOMIC_SEQ_CST);
   clock_gettime(CLOCK_REALTIME, &now);
   m->time = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-  m->process = process;
+  m->process = (int32_t)getpid();
   m->error = error;
   va_start(arguments, format);
   (void)vsnprintf(m->text, sizeof m->text, format, arguments);

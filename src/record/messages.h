@@ -21,10 +21,10 @@ int tsn_messages_create(const char *directory, bool anew);
 /* Map the page of a directory; NULL: there is none. */
 tsn_message_page *tsn_messages_map(const char *directory);
 
-/* Add a message of a process; `error`: an errno that explains it, or 0. For any thread, also in signal
+/* Add a message; `error`: an errno that explains it, or 0. For any thread, also in signal
  * handlers: it takes no lock, and of more than TSN_MESSAGES the latest stay. */
-__attribute__((format(printf, 4, 5))) void tsn_messages_add(tsn_message_page *page,
-                                                            int32_t process, int error,
-                                                            const char *format, ...);
+__attribute__((format(printf, 3, 4))) void tsn_messages_add(tsn_message_page *page,
+                                                            int error, const char *format,
+                                                            ...);
 
 #endif

@@ -107,7 +107,8 @@ NOT_CHECKED static void execute_sampler(const request *r) {
     if (dup2(high[i], i) != i) return;
   }
   if (syscall(SYS_close_range, (unsigned)TSN_SAMPLER_END, ~0U, 0U) == 0) {
-    (void)execve(r->path, arguments, environment);
+    /* Not the function, which is ours if the recorder is preloaded. */
+    (void)syscall(SYS_execve, r->path, arguments, environment);
   }
 }
 

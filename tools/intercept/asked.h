@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <unistd.h>
 
 #include "environment.h"
 #include "rank_file.h"
@@ -41,7 +40,6 @@ extern icp_request icp_asked;
 void icp_read_request(void);
 
 /* A message to the readers of the run. `error`: an errno that explains it, or 0. */
-#define ICP_REPORT(error, ...) \
-  tsn_messages_add(icp_asked.messages, (int32_t)getpid(), error, __VA_ARGS__)
+#define ICP_REPORT(error, ...) tsn_messages_add(icp_asked.messages, error, __VA_ARGS__)
 
 #endif

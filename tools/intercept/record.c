@@ -102,12 +102,20 @@ static bool is_here(uint64_t process, uint64_t pid_namespace) {
   return here.pid_namespace == pid_namespace;
 }
 
-/* That of the C library, found before a signal handler may need it. */
+/* Those of the C library, found before a signal handler may need them. */
 static void (*original_exit)(int status);
+static int (*original_execve)(const char *path, char *const words[], char *const list[]);
+static int (*original_execvp)(const char *file, char *const words[]);
+
+static void find_originals(void) {
+  void *found[] = {dlsym(RTLD_NEXT, "_exit"), dlsym(RTLD_NEXT, "execve"),
+                   dlsym(RTLD_NEXT, "execvp")};
+  memcpy(&original_exit, &found[0], sizeof *found);
+  memcpy(&original_execve, &found[1], sizeof *found);
+  memcpy(&original_execvp, &found[2], sizeof *found);
+}
 
 static void read_request(icp_request *r) {
-  void *found = dlsym(RTLD_NEXT, "_exit");
-  memcpy(&original_exit, &found, sizeof original_exit);
   copy_text(ENVIRONMENT_RUN, r->run, sizeof r->run);
   if (!*r->run) return;
   copy_text(ENVIRONMENT_LOOP, r->loop, sizeof r->loop);
@@ -139,6 +147,7 @@ __attribute__((constructor)) void icp_read_request(void) {
   int error = errno;
   if (is_read) return;
   is_read = true;
+  find_originals();
   read_request(&icp_asked);
   icp_clear_asked(RTLD_NEXT, "");
   errno = error;
@@ -706,6 +715,36 @@ ENTRY void _Exit(int status) {
   leave(status);
 }
 /* NOLINTEND(bugprone-reserved-identifier) */
+
+/* A program is executed with these variables. Scripts set LD_PRELOAD, and clear it, without knowing
+ * that the recorder is in it. */
+static void note_execution(const char *path, char *const *variable) {
+  static const char preloaded[] = "LD_PRELOAD=";
+  const char *slash = path ? strrchr(path, '/') : NULL;
+  icp_read_request();
+  while (variable && *variable &&
+         strncmp(*variable, preloaded, sizeof preloaded - 1) != 0)
+    variable++;
+  bool has_recorder = variable && *variable && strstr(*variable, "libtsanom-preload");
+  if (!path || has_recorder || !icp_asked.messages ||
+      __atomic_fetch_add(&icp_asked.messages->alone, 1, __ATOMIC_RELAXED)) {
+    return;
+  }
+  ICP_REPORT(0,
+             "%.60s is not recorded: LD_PRELOAD, which has the recorder, was set anew or "
+             "removed before it was executed",
+             slash ? slash + 1 : path);
+}
+
+ENTRY int execve(const char *path, char *const words[], char *const list[]) {
+  note_execution(path, list);
+  return original_execve(path, words, list);
+}
+
+ENTRY int execvp(const char *file, char *const words[]) {
+  note_execution(file, environ);
+  return original_execvp(file, words);
+}
 
 /* Code may be gone after this, and other code be loaded at its addresses: see places.c.
  * The C library unloads modules by other ways too, but they are its own. */
