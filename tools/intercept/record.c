@@ -104,15 +104,17 @@ static bool is_here(uint64_t process, uint64_t pid_namespace) {
 
 /* Those of the C library, found before a signal handler may need them. */
 static void (*original_exit)(int status);
+static void (*original_quick_exit)(int status);
 static int (*original_execve)(const char *path, char *const words[], char *const list[]);
 static int (*original_execvp)(const char *file, char *const words[]);
 
 static void find_originals(void) {
   void *found[] = {dlsym(RTLD_NEXT, "_exit"), dlsym(RTLD_NEXT, "execve"),
-                   dlsym(RTLD_NEXT, "execvp")};
+                   dlsym(RTLD_NEXT, "execvp"), dlsym(RTLD_NEXT, "quick_exit")};
   memcpy(&original_exit, &found[0], sizeof *found);
   memcpy(&original_execve, &found[1], sizeof *found);
   memcpy(&original_execvp, &found[2], sizeof *found);
+  memcpy(&original_quick_exit, &found[3], sizeof *found);
 }
 
 static void read_request(icp_request *r) {
@@ -689,13 +691,13 @@ __attribute__((destructor)) static void finish(void) {
 
 /* Some programs end so (dash), also in a signal handler. A child of vfork() has the memory of its
  * parent, whose run goes on. */
-_Noreturn static void leave(int status) {
+_Noreturn static void leave(int status, void (*original)(int status)) {
   if (has_run() && icp_set.process == getpid()) {
     note_exit(status, NULL);
     icp_watch_last();
     (void)icp_end_recording();
   }
-  if (original_exit) original_exit(status);
+  if (original) original(status);
   for (;;) (void)syscall(SYS_exit_group, status);
 }
 
@@ -708,13 +710,18 @@ ENTRY const char *__asan_default_options(void) {
 }
 
 ENTRY void _exit(int status) {
-  leave(status);
+  leave(status, original_exit);
 }
 
 ENTRY void _Exit(int status) {
-  leave(status);
+  leave(status, original_exit);
 }
 /* NOLINTEND(bugprone-reserved-identifier) */
+
+/* The functions that the program has for it come behind. */
+ENTRY void quick_exit(int status) {
+  leave(status, original_quick_exit);
+}
 
 /* A program is executed with these variables. Scripts set LD_PRELOAD, and clear it, without knowing
  * that the recorder is in it. */

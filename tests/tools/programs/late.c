@@ -2,6 +2,7 @@
 /* Prepares its work for 0.4 s, and then ends, or comes to its regions. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@ int main(int count, char **argument) {
   nanosleep(&pause, NULL);
   if (strcmp(end, "exit") == 0) return 3;
   if (strcmp(end, "_exit") == 0) _exit(4);
+  if (strcmp(end, "quick") == 0) quick_exit(5);
   if (strcmp(end, "kill") == 0) raise(SIGKILL);
   for (int i = 0; i < 10; i++) {
 #pragma omp parallel num_threads(2) reduction(+ : sum)
