@@ -357,6 +357,9 @@ Test(record_loops, the_place_of_beats_has_a_name) {
   }
   CHECK_REJECTED(tsanom("record --loop none -o x -- ./varied"), 3, "--loop",
                  "no function \"none\"", "MODULE+0xADDRESS");
+  shell_ok("strip -o stripped varied");
+  CHECK_REJECTED(tsanom("record --loop none -o x -- ./stripped"), 3, "--loop",
+                 "stripped has no symbols", "MODULE+0xADDRESS");
   shell_ok("p=" TSANOM_TEST_PROGRAMS
            "/names.c; o='-O2 -fopenmp -c'; for f in first second third; do gcc $o "
            "-DPART=$f $p -o $f.o; done; gcc -fopenmp $p *.o -o names");

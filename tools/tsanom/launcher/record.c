@@ -352,8 +352,13 @@ static int find_loop(const char *program, const char *text, char place[LOOP_BYTE
   file = make_text("%s", program);
   char *lines = output_of((char *[]){tool, demangled, defined, file, NULL});
   free(file);
-  size_t count =
-      lines ? count_functions(lines, text, name_length(text), &address, &other) : 0;
+  if (!lines) {
+    return fail(why,
+                "--loop: nm (binutils) is not installed, or %s has no symbols; "
+                "MODULE+0xADDRESS, as tsanom speedup prints it, is expected",
+                program);
+  }
+  size_t count = count_functions(lines, text, name_length(text), &address, &other);
   free(lines);
   if (count == 1) {
     if (snprintf(place, LOOP_BYTES, "%s+0x%llx", name, address) < LOOP_BYTES) return 0;
