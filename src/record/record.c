@@ -797,10 +797,12 @@ static tsanom_status start(void *memory, size_t bytes, int32_t threads,
     return status;
   tsanom_record *r = b.object;
   *r = (tsanom_record){.owner = owner, .slot = {TSN_NO_SLOT, TSN_NO_SLOT}};
+  bool made = mkdir(b.directory, 0777) == 0;
   status = open_channels(r, b.directory, threads, channels, how, b.exec);
   if (status < 0) {
     for (int kind = 0; kind < KINDS; kind++) abandon_run(r->slot[kind]);
     release_channels(r);
+    if (made) (void)rmdir(b.directory);
     tsn_object_release(&owner);
     return status;
   }
