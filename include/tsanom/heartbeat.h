@@ -57,8 +57,9 @@ extern "C" {
  *  context switches, page faults and state. It takes at most 0.1 % of a processor: many
  *  threads are sampled less often. Without helper threads the process tsanom-sampler does
  *  that, which is no child of the program. The run keeps one file descriptor per stream
- *  and seven others, all at high numbers, and maps 4 MiB of address space per stream,
- *  later 16 MiB at a time, or less where the system limits it.
+ *  and three or four others, at numbers above the program's limit if it can, and maps
+ *  4 MiB of address space per stream, later 16 MiB at a time, or less where the system
+ *  limits it.
  *
  *  Call from one thread, while no other thread is in a beat. On failure nothing is left
  *  in the directory that was not there before.
