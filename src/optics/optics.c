@@ -620,15 +620,18 @@ static double leaves_met(double points, double dimension) {
 
 /* Whether to search by a tree. The choice is one of speed only: results are the same.
  *
- * A tree is faster if a search meets few of its leaves: less than 1/18 where neighbors may
- * be far away, because points whose list is used up search again; less than 1/6 where eps
- * ends all searches. Found with 64 to 10,000 points in 1 to 16 dimensions, one thread, Zen 4;
+ * A tree is faster if a search meets few of its leaves: less than 1/18, on a line 1/12, where
+ * neighbors may be far away, because points whose list is used up search again; less than
+ * 1/6 where eps ends all searches. With a min_points of 1 all distances are computed once in
+ * place of three times, the lists of the tree are the same, and the limit is half of that.
+ * Found with 64 to 10,000 points in 1 to 16 dimensions, one thread, Zen 4;
  * docs/measurements.md has the time lost near these limits.
  *
  * All distances take the time n^2 / threads, a tree with an infinite eps, whose heap is
  * that of one thread, little more than n: so threads scale the number of leaves. Levels
  * differ less than the data. */
-enum { TREE_DIMENSIONS = 16, TREE_POINTS = 64, LIMIT_INFINITE = 18, LIMIT_FINITE = 6 };
+enum { TREE_DIMENSIONS = 16, TREE_POINTS = 64, LIMIT_FINITE = 6 };
+enum { LIMIT_INFINITE = 18, LIMIT_ON_LINE = 12 };
 
 static bool by_tree(call *c) {
   size_t n = c->input.n, dimensions = c->input.dimensions;
@@ -641,7 +644,9 @@ static bool by_tree(call *c) {
   density of = sample_density(c, nearest);
   double leaves = (double)n / TSN_OPTICS_LANES, threads = c->exec.threads;
   double met = leaves_met((double)nearest, of.dimension);
-  if (met * LIMIT_INFINITE * threads < leaves) return true;
+  double limit = dimensions == 1 ? LIMIT_ON_LINE : LIMIT_INFINITE;
+  if (c->options.min_points == 1) limit *= 2;
+  if (met * limit * threads < leaves) return true;
   return c->options.eps < INFINITY &&
          leaves_met(of.others, of.dimension) * LIMIT_FINITE < leaves;
 }
