@@ -252,6 +252,37 @@ static double cut_by_order(const large *l, double resolution) {
   return clusters > 1 ? cut : INFINITY;
 }
 
+/* Kinds far apart, of which the nearest processes are not nearest to the other kind in each
+ * region, and some between them. */
+Test(spmd_large, the_automatic_cut_of_kinds_is_that_of_the_order) {
+  enum { TRIALS = 40 };
+  uint64_t seed = 12;
+  tsanom_spmd_options options;
+  tsanom_spmd_options_init(&options, sizeof options);
+  options.cut = TSANOM_SPMD_CUT_AUTOMATIC;
+  options.combination_limit = 0;
+  for (int trial = 0; trial < TRIALS; trial++) {
+    large l;
+    size_t regions = random_between(&seed, 2, 6), kinds = random_between(&seed, 2, 4);
+    double noise = exp(log(0.003) + log(10) * random_unit(&seed));
+    make(&l, random_between(&seed, 1500, 3000), regions, 0, 0);
+    for (size_t i = 0; i < l.data.processes; i++) {
+      double *row = l.time + i * regions;
+      for (size_t k = 0; k < regions; k++) row[k] += noise * random_normal(&seed);
+      row[i % kinds % regions] += 0.7 * (double)(i % kinds);
+      if (i < random_between(&seed, 0, 2)) row[0] += random_unit(&seed);
+    }
+    l.report.order = malloc(l.data.processes * sizeof *l.report.order);
+    l.report.reachability = malloc(l.data.processes * sizeof *l.report.reachability);
+    cr_assert_geq(tsanom_spmd_analyze(&l.data, &options, NULL, &l.report), 0);
+    double cut = cut_by_order(&l, options.tolerance * l.report.largest_norm);
+    cr_assert_eq(cut, l.report.eps, "trial %d: %g, not %g", trial, l.report.eps, cut);
+    free(l.report.order);
+    free(l.report.reachability);
+    release(&l);
+  }
+}
+
 /* Mostly the automatic cut finds out without an order that there is no gap. A metric that is
  * the time, in the same regions, has the same classes. */
 Test(spmd_large, the_automatic_cut_is_that_of_the_order) {
