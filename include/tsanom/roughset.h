@@ -149,8 +149,9 @@ TSANOM_API tsanom_status tsanom_roughset_options_init(tsanom_roughset_options *o
  *  Equal rows count once, so that for c classes of rows at most c(c-1)/2 pairs are
  *  compared, in parallel. Up to 26 attributes a bitmap of all subsets holds the elements,
  *  O(pairs + attributes * 2^attributes / 64); beyond, and for few pairs, a hash set that
- *  is absorbed through a transposed index. Workspace: O(rows * attributes + element_limit *
- *  attributes / 8) bytes, and 2^attributes / 8 for each thread up to 26 attributes.
+ *  is absorbed through a transposed index. Workspace: O(rows * attributes + min(element_limit,
+ *  2^attributes) * attributes / 8) bytes, and 2^attributes / 8 for each thread up to 26
+ *  attributes.
  *  Options: reading, missing, absorb, element_limit.
  *  @param[out] elements  capacity * words words: the first elements in order of size,
  *                        then of their words from the last to the first; may be NULL if

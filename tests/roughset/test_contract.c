@@ -193,6 +193,20 @@ Test(roughset_contract, a_workspace_is_as_large_as_reported, .init = prepare) {
   }
 }
 
+/* There are no more elements than sets of attributes. */
+Test(roughset_contract, few_attributes_need_a_small_workspace) {
+  tsanom_roughset_table tall = {.struct_size = sizeof tall, .rows = 100000};
+  size_t bytes, count;
+  tsanom_exec exec = exec_at(TSANOM_ISA_AUTO, 1);
+  exec.work = &bytes;
+  exec.work_needed = &bytes;
+  for (tall.attributes = 1; tall.attributes <= 10; tall.attributes++) {
+    CHECK_STATUS(tsanom_roughset_elements(&tall, NULL, &exec, NULL, 0, &count),
+                 TSANOM_E_WORKSPACE);
+    cr_assert_lt(bytes, (8 << 20) + 100 * tall.rows, "%zu", tall.attributes);
+  }
+}
+
 Test(roughset_contract, tables_are_rejected_for_their_own_reasons, .init = prepare) {
   outputs before = out;
   const tsanom_roughset_table good = table;
