@@ -270,7 +270,7 @@ static void cut_eighths(const tsanom_hsa_series *s, double total, double *cut) {
  *   team      CCCCCCCC RR CC UUUUUU        -  off it: asleep, blocked, stopped
  *
  * P processors need max(max c_i, sum c_i / P) for the work: threads that meet wait for the one
- * that has most to do. U is what the samples say, in which nobody ran and nobody was ready:
+ * that has most to do. The sum is that of the process, also of threads without samples. U is what the samples say, in which nobody ran and nobody was ready:
  *
  *   samples  o    o    o    o    o
  *   states   RS   RR   SS   RS   TT        U: here two of five cells
@@ -285,6 +285,7 @@ static void cut_eighths(const tsanom_hsa_series *s, double total, double *cut) {
  * known). */
 typedef struct {
   double wall, most, work, ready, off, nobody;
+  double others; /* processor time of threads without samples */
 } team_sums;
 
 /* What the wall time of a team is made of. */
@@ -306,7 +307,7 @@ static void add_sums(team_sums *s, double cpu, double ready) {
 
 /* Split the wall time among `processors`, of which at most `ready` is contention. */
 static team_entries split_wall(const team_sums *s, double processors, double ready) {
-  double least = fmin(s->wall, fmax(s->most, s->work / processors));
+  double least = fmin(s->wall, fmax(s->most, (s->work + s->others) / processors));
   double rest = s->wall - least;
   double nobody = fmin(rest, s->off);
   nobody = fmin(nobody, isnan(s->nobody) ? fmax(0, rest - ready) : s->nobody);
@@ -390,17 +391,14 @@ static double ready_others(const account *a, size_t w, double nobody) {
   const team_sums *s = &a->sums[w];
   double least = least_unknown * window->wall_s;
   if (!(s->ready > 0) || !(nobody >= least)) return 0;
-  double others = used_by_others(a->run, window->begin, window->end);
-  bool may_be =
-      others > read_apart && others >= s->work && others * s->ready >= least * s->work;
-  return may_be ? others : 0;
+  bool may_be = s->others > read_apart && s->others >= s->work &&
+                s->others * s->ready >= least * s->work;
+  return may_be ? s->others : 0;
 }
 
 /* One thread rests whenever it neither runs nor is ready, more exactly than samples know. */
-static void know_rest(account *a, size_t w) {
-  const tsanom_diagnosis_window *window = &a->ledger->window[w];
-  double others = used_by_others(a->run, window->begin, window->end);
-  a->sums[w].nobody = fmax(0, a->sums[w].off - others);
+static void know_rest(team_sums *s) {
+  s->nobody = fmax(0, s->off - s->others);
 }
 
 /* Where these may be ready, those with samples may wait for them, and what is left of the wall
@@ -409,7 +407,8 @@ static void set_entries(account *a) {
   double processors = (double)a->ledger->processors;
   for (size_t w = 0; w < TSANOM_DIAGNOSIS_WINDOWS; w++) {
     tsanom_diagnosis_window *window = &a->ledger->window[w];
-    if (a->run->thread_count == 1) know_rest(a, w);
+    a->sums[w].others = used_by_others(a->run, window->begin, window->end);
+    if (a->run->thread_count == 1) know_rest(&a->sums[w]);
     team_entries e = split_wall(&a->sums[w], processors, a->sums[w].ready);
     double others = ready_others(a, w, e.nobody);
     bool knows_ready = a->knows_ready && others == 0;

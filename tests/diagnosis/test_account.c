@@ -326,8 +326,8 @@ Test(diagnosis_account, one_thread_rests_whenever_it_does_not_run) {
 }
 
 /* The process knows the processor time of a thread without samples, as one that a program starts
- * beside its parallel regions. How long that was ready is not known, where threads with samples
- * were. */
+ * beside its parallel regions, for which it had processors. How long that was ready is not known, where
+ * threads with samples were. */
 Test(diagnosis_account, a_thread_without_samples_is_somebody) {
   enum { ROUNDS = 200, LETTERS = 20, TASKS = 3 };
   static scripted_run r;
@@ -363,6 +363,10 @@ Test(diagnosis_account, a_thread_without_samples_is_somebody) {
     double found = l.window[0].nobody_s, slack = is_busy ? 0.3 : 0.1;
     cr_assert(fabs(found - nobody) < slack || (is_busy && isnan(found)),
               "%s %s %s: %g, not %g", script[0], script[1], script[2], found, nobody);
+    double used = process[r.run.vital_count - 1].cpu_s - process[0].cpu_s;
+    double least = fmin(l.window[0].wall_s, used / (double)l.processors);
+    cr_assert(l.window[0].cpu_s > least - 0.01, "%s %s %s: %g, not %g", script[0],
+              script[1], script[2], l.window[0].cpu_s, least);
   }
 }
 
