@@ -333,6 +333,7 @@ static void take_samples(const tsn_slow_process *p, double times,
   one->of_machine = 0;
   one->ratio = times;
   one->lost_s = fmin(one->lost_s, one->cpu_s * (1 + share));
+  one->low = one->high = NAN; /* of the times */
   one->reason = TSANOM_DIAGNOSIS_REASON_WORK;
 }
 

@@ -309,6 +309,9 @@ Test(diagnosis_slow, more_work_is_found_whatever_all_wait) {
     bool is_found = false;
     for (size_t k = 0; k < s.slow_count; k++) {
       cr_assert(is_work || !slow[k].of_processor, "round %zu", round);
+      bool is_within = slow[k].low <= slow[k].ratio && slow[k].ratio <= slow[k].high;
+      cr_assert(isnan(slow[k].low) || is_within, "%g (%g to %g)", slow[k].ratio,
+                slow[k].low, slow[k].high);
       is_found |= slow[k].of_processor && slow[k].kind == TSANOM_DIAGNOSIS_SLOW_SINCE &&
                   fabs(slow[k].ratio - factor) < 0.15 * factor;
     }
