@@ -10,6 +10,7 @@
 #include <tsanom/heartbeat.h>
 
 #include "run.h"
+#include "support/random.h"
 
 TestSuite(command_rate, .init = enter_folder, .fini = leave_folder);
 
@@ -104,6 +105,27 @@ Test(command_rate, threads_are_compared_in_the_time_that_they_have_in_common) {
     cr_assert(fclose(file) == 0);
     outcome o = tsanom_ok("rate r.csv");
     cr_assert(!strncmp(o.out, c->answer, strlen(c->answer)), "%zu: %s", k, o.out);
+  }
+}
+
+/* Threads make the same iterations, of any length, each a little later, and one of them not the first;
+ * none of them is slower. */
+Test(command_rate, threads_of_the_same_iterations_are_equally_fast) {
+  enum { TRIALS = 40 };
+  uint64_t seed = 11;
+  for (int trial = 0; trial < TRIALS; trial++) {
+    size_t beats = random_between(&seed, 10, 300), missed = random_between(&seed, 0, 3);
+    double now = 0, next = 0;
+    FILE *file = fopen("r.csv", "w");
+    cr_assert(file && fputs("thread,time\n", file) >= 0);
+    for (size_t i = 0; i < beats; i++, now = next) {
+      next = now + pow(fmax(1e-3, random_unit(&seed)), -2);
+      (void)fprintf(file, "0,%.17g\n", now + (next - now) * random_unit(&seed));
+      if (i >= missed)
+        (void)fprintf(file, "1,%.17g\n", now + (next - now) * random_unit(&seed));
+    }
+    cr_assert(fclose(file) == 0);
+    CHECK_PRINTS(tsanom("rate r.csv"), "2 threads, equally fast.");
   }
 }
 

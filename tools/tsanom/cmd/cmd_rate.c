@@ -348,30 +348,34 @@ typedef struct {
   double begin, end;
 } stretch;
 
-static const stretch whole = {-INFINITY, INFINITY};
-
-/* Beats over time of a thread in a stretch; NaN: there are not enough for a window, at different
- * times. */
-static double pace_in(const tsanom_hsa_series *s, size_t window, stretch in) {
-  size_t first = 0, end = s->beats;
-  while (first < end && s->time[first] < in.begin) first++;
-  while (end > first && s->time[end - 1] > in.end) end--;
-  if (end - first <= window || !(s->time[end - 1] > s->time[first])) return NAN;
-  return (double)(end - 1 - first) / (s->time[end - 1] - s->time[first]);
+/* Beats over time of a thread; NaN: there are not enough for a window, at different times. */
+static double pace_of(const tsanom_hsa_series *s, size_t window) {
+  if (s->beats <= window || !(s->time[s->beats - 1] > s->time[0])) return NAN;
+  return (double)(s->beats - 1) / (s->time[s->beats - 1] - s->time[0]);
 }
 
-/* The paces of the threads in a stretch. */
+/* Those in a stretch over its time. */
+static double pace_in(const tsanom_hsa_series *s, size_t window, const stretch *in) {
+  size_t first = 0, end = s->beats;
+  while (first < end && s->time[first] < in->begin) first++;
+  while (end > first && s->time[end - 1] > in->end) end--;
+  if (end - first <= window || !(in->end > in->begin)) return NAN;
+  return (double)(end - first) / (in->end - in->begin);
+}
+
+/* The paces of the threads. */
 typedef struct {
   size_t count, fastest, slowest;
   double high, low;
   stretch common; /* from the latest first beat of a thread to the earliest last one */
 } paces;
 
-static paces compare_paces(const beats *b, size_t window, stretch in) {
-  paces p = {.low = INFINITY, .common = whole};
+/* In a stretch; NULL: of each in its own time. */
+static paces compare_paces(const beats *b, size_t window, const stretch *in) {
+  paces p = {.low = INFINITY, .common = {-INFINITY, INFINITY}};
   for (size_t i = 0; i < b->run.thread_count; i++) {
     const tsanom_hsa_series *s = &b->run.threads[i];
-    double pace = pace_in(s, window, in);
+    double pace = in ? pace_in(s, window, in) : pace_of(s, window);
     if (isnan(pace)) continue;
     p.count++;
     p.common.begin = fmax(p.common.begin, s->time[0]);
@@ -385,17 +389,21 @@ static paces compare_paces(const beats *b, size_t window, stretch in) {
 }
 
 /* "10 beats per second: 400 beats in 40 s; 2 threads, equally fast." Iterations are not all as long, so
- * that threads are compared in the time that they have in common. Beats that are no iterations are
- * those of what a thread takes from the others, or of its processor time. */
+ * that threads are compared in the time that they have in common, where one of two that make the same
+ * iterations may have a beat more at both ends. Beats that are no iterations are those of what a
+ * thread takes from the others, or of its processor time. */
 static void print_answer(const beats *b, size_t window) {
   static const double equal = 0.02;
-  paces all = compare_paces(b, window, whole), p = compare_paces(b, window, all.common);
-  if (p.count < all.count) p = all;
-  int is_equal = p.low >= (1 - equal) * p.high;
+  paces all = compare_paces(b, window, NULL),
+        common = compare_paces(b, window, &all.common);
+  int is_common = common.count == all.count;
+  paces p = is_common ? common : all;
+  double ends = is_common ? 2 / (all.common.end - all.common.begin) : 0;
+  int is_equal = p.low + ends >= (1 - equal) * p.high;
   const tsanom_hsa_series *s =
       &b->run.threads[is_equal ? beats_busiest(&b->run) : p.fastest];
-  printf("%.4g beats per second: %zu beats in %.4g s; ", pace_in(s, window, whole),
-         s->beats, s->time[s->beats - 1] - s->time[0]);
+  printf("%.4g beats per second: %zu beats in %.4g s; ", pace_of(s, window), s->beats,
+         s->time[s->beats - 1] - s->time[0]);
   if (p.count == 1) {
     printf("one thread.\n");
   } else if (b->no_iterations) {
@@ -434,7 +442,7 @@ static void print_table(const request *r, const beats *b, const thread_rates *t)
       continue;
     }
     printf("  %12.6g  %12.6g %12.6g %12.6g\n", s->time[s->beats - 1] - b->run.start,
-           pace_in(s, r->window, whole), t[i].low, t[i].high);
+           pace_of(s, r->window), t[i].low, t[i].high);
   }
   if (r->vitals) vitals_print(&b->run);
 }
