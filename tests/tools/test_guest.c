@@ -231,6 +231,18 @@ Test(guest, work_of_a_script_is_that_of_its_processes) {
             messages_of("two.run"));
 }
 
+/* A page that has iterations does not say that there are none. */
+Test(guest, a_rank_without_iterations_is_not_the_job) {
+  if (!build_program("gcc", "loop")) SKIP_TEST("needs the Debian package gcc");
+  shell_ok("mkdir job");
+  write_text("job/ranks.tsv", "tsanom ranks 1\nsize\t2\njob\t-\n");
+  check_status(tsanom("record -o job/rank.0 -- ./loop 300"), 5);
+  check_status(tsanom("record --beat-at time -o job/rank.1 -- ./loop 3000"), 5);
+  CHECK_PRINTS(tsanom("summary job"), "iterations   300 of",
+               "no iterations of some ranks");
+  CHECK_PRINTS(tsanom("summary job/rank.1"), "no iterations: how fast the program");
+}
+
 /* The second process of a run: its regions go to the runtime by what the first of them found. Or
  * the first, if a process that it started took the run. */
 Test(guest, regions_that_are_not_recorded_take_no_system_calls) {

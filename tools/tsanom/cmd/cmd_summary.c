@@ -25,10 +25,15 @@ static void add_missing(run_summary *s, const char *text) {
   (void)words_number(&s->missing, text);
 }
 
-/* Texts of warnings and messages from the element `first` on. */
+/* Texts of warnings and messages from the element `first` on. Where there are iterations, it is ranks
+ * that have none. */
 static void add_texts(const json_t *list, size_t first, run_summary *s) {
   for (size_t i = first; i < json_array_size(list); i++) {
-    add_missing(s, json_string_value(json_object_get(json_array_get(list, i), "text")));
+    const char *text =
+        json_string_value(json_object_get(json_array_get(list, i), "text"));
+    int is_of_part = s->about.iterations > 1 && !strcmp(text, RUN_WITHOUT_ITERATIONS);
+    if (!is_of_part) add_missing(s, text);
+    if (is_of_part && s->about.rank >= 0) add_missing(s, "no iterations of some ranks");
   }
 }
 

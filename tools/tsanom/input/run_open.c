@@ -165,11 +165,10 @@ static void warn_of_run(const char *path, const tsanom_runs *run, int32_t parts)
                   (unsigned long long)info.beats_interpolated, (unsigned long long)beats);
   }
   if (info.beats_by_time) {
-    (void)warn_of(path, is_quiet
-                            ? "no iterations: how fast the program computes is not known"
-                            : "the program has no beats; each thread gets one for "
-                              "every 50 ms of its processor time, which does not "
-                              "show how fast the program computes");
+    (void)warn_of(path, is_quiet ? RUN_WITHOUT_ITERATIONS
+                                 : "the program has no beats; each thread gets one for "
+                                   "every 50 ms of its processor time, which does not "
+                                   "show how fast the program computes");
   }
   run_warn_of_damage(path, run);
 }

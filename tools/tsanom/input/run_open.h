@@ -23,6 +23,7 @@ void run_warn_of_damage(const char *path, const tsanom_runs *run);
 
 /* Keep warnings and messages from now on, and do not print them: a page shows them. */
 void run_open_quietly(void);
+#define RUN_WITHOUT_ITERATIONS "no iterations: how fast the program computes is not known"
 
 /* The program has no main loop, or none was found: its beats are of processor time, or of steps of
  * work such as tasks. */
