@@ -800,7 +800,7 @@ static void put_team(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   if (!tsn_has_waited(s)) return;
   tsn_put(t, " of the ");
   put_seconds(t, had_processor(s));
-  tsn_put(t, " with a processor");
+  tsn_put(t, " without waiting for a processor");
 }
 
 /* With what speaks against a fault. */
@@ -815,7 +815,7 @@ static void put_whole_team(tsn_sentence *t, const tsanom_diagnosis_summary *s) {
   put_time(t, m->saved_s);
   tsn_put(t, " of ");
   put_seconds(t, had_processor(s));
-  tsn_put(t, tsn_has_waited(s) ? " with a processor: " : ": ");
+  tsn_put(t, tsn_has_waited(s) ? " without waiting for a processor: " : ": ");
   put_members(t, s);
 }
 

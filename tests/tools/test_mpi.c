@@ -130,7 +130,7 @@ Test(record_mpi, ranks_that_share_a_processor_have_no_gain) {
   cr_assert(sched_setaffinity(0, sizeof one, &one) == 0);
   if (!build_mpi_program(MPICH, "ranks.c", "ranks")) return;
   record_until(MPICH, 3, "", "run", "ranks plain 20 4000000 1", "similar run",
-               "Rank 1 takes ", " s with a processor.");
+               "Rank 1 takes ", " s without waiting for a processor.");
   json_t *r = tsanom_json("similar run --json");
   json_t *rank = item_of(r, "ranks", 1);
   cr_assert(json_number_value(json_object_get(rank, "stalled_s")) > 0);
