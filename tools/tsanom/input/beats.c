@@ -189,8 +189,8 @@ static int restate(const char *path, region_stream *s, const tsanom_exec *exec,
  * consequences: the end is that of the program, unless the process crashed. */
 static void take_end(const char *path, const tsanom_exec *exec, tsanom_hsa_run *own) {
   const tsanom_hsa_run *of;
-  int may_be_ended = own->exit_code >= 0 || own->exit_code == -SIGTERM ||
-                     own->exit_code == -SIGKILL;
+  int may_be_ended =
+      own->exit_code >= 0 || own->exit_code == -SIGTERM || own->exit_code == -SIGKILL;
   if (own->state == TSANOM_RUN_RUNNING || !may_be_ended) return;
   tsanom_runs *run = run_of_starter(path, exec);
   if (run && tsanom_runs_hsa(run, exec, &of) == TSANOM_OK &&
