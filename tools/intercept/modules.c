@@ -497,7 +497,7 @@ void *icp_bound(const void *address, const char *name, const char *prefix,
 
 /* ---- what is only asked for
  *
- * A weak reference tells a program whether its libraries have a function. The loader finds ours in
+ * By a weak reference a program sees whether its libraries have a function. The loader finds ours in
  * any program, so that those of them which the libraries lack are taken back: from the places
  * where the loader wrote their addresses, and from our own table of symbols, in which it finds
  * them for later modules and dlsym(). */
