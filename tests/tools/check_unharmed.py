@@ -66,7 +66,8 @@ LIMITED = (["./loop", "40"], ["./guest", "threads", "1"], ["./guest", "threads",
 
 # Imports of the recorder that ask the system for nothing, or cannot fail.
 SAFE = set("""
-    __cxa_finalize __errno_location __gmon_start__ __progname program_invocation_short_name
+    __cxa_finalize __environ __errno_location __gmon_start__ __progname environ
+    program_invocation_short_name
     _ITM_deregisterTMCloneTable _ITM_registerTMCloneTable __rseq_offset __rseq_size __tls_get_addr
     __pthread_key_create __register_atfork __sched_cpucount __stack_chk_fail
     _dl_find_object dl_iterate_phdr dladdr dladdr1 dlopen dlsym

@@ -42,12 +42,14 @@
   RETURNS(MINUS, ioctl)                     \
   RETURNS(MINUS, link)                      \
   RETURNS(MINUS, linkat)                    \
+  RETURNS(MINUS, lseek)                     \
   RETURNS(MINUS, lstat)                     \
   RETURNS(MINUS, madvise)                   \
   RETURNS(NOTHING, malloc)                  \
   RETURNS(MINUS, memfd_create)              \
   RETURNS(MINUS, mkdir)                     \
   RETURNS(MINUS, mmap)                      \
+  RETURNS(MINUS, mprotect)                  \
   RETURNS(MINUS, munmap)                    \
   RETURNS(MINUS, nanosleep)                 \
   RETURNS(NOTHING, newlocale)               \
