@@ -270,7 +270,8 @@ static void cut_eighths(const tsanom_hsa_series *s, double total, double *cut) {
  *   team      CCCCCCCC RR CC UUUUUU        -  off it: asleep, blocked, stopped
  *
  * P processors need max(max c_i, sum c_i / P) for the work: threads that meet wait for the one
- * that has most to do. The sum is that of the process, also of threads without samples. U is what the samples say, in which nobody ran and nobody was ready:
+ * that has most to do. The sum is that of the process, also of threads without samples. U is what
+ * the samples say, in which nobody ran and nobody was ready:
  *
  *   samples  o    o    o    o    o
  *   states   RS   RR   SS   RS   TT        U: here two of five cells
