@@ -6,6 +6,7 @@
  *
  * and of the ends, findings and memory the worst one stays. tsanom_diagnosis_summarize_team():
  * the threads or ranks that take longer than the others. */
+#include <float.h>
 #include <math.h>
 
 #include "core/environment.h"
@@ -360,8 +361,10 @@ static void set_ratio(const tsanom_spmd_data *d, const tsanom_spmd_report *r, si
   double root = sqrt(fmax(0, both * both - slow_square * others_square));
   team->ratio = mean.slow / mean.others;
   team->half_width = 0;
-  if (mean.slow_square > 0 || mean.others_square > 0)
-    team->half_width = team->ratio * (1 - slow_square / (both + root) * others / slow);
+  if (mean.slow_square > 0 || mean.others_square > 0) {
+    double below = 1 - slow_square / (both + root) * others / slow;
+    team->half_width = team->ratio * fmax(below, DBL_EPSILON);
+  }
 }
 
 /* A processor that is slower for as long as the run makes all regions longer by a factor: that of
