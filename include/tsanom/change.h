@@ -9,9 +9,9 @@
  *  | is one set of runs slower than another one?           | tsanom_change_compare() |
  *
  *  Use them for iteration times, rates, and results of benchmarks. Samples may be
- *  autocorrelated and may contain outliers: neither raises the rate of false alarms. Noise
- *  of two modes or with a long tail does (docs/change.md has the rates). If you compare two
- *  programs, run each several times and compare one number per run: runs
+ *  autocorrelated, may contain outliers and may have two modes or a long tail: none of these
+ *  raises the rate of false alarms. Bursts of scatter do (docs/change.md has the rates). If
+ *  you compare two programs, run each several times and compare one number per run: runs
  *  of one program differ by more than the iterations of a run show.
  *
  *  @code{.c}
@@ -121,7 +121,8 @@ TSANOM_API tsanom_status tsanom_change_create(const tsanom_change_options *optio
 /** Free a detector. @param detector NULL: nothing happens */
 TSANOM_API void tsanom_change_destroy(tsanom_change_detector *detector);
 
-/** Push samples; returns the changes that they reveal. O(1) per sample.
+/** Push samples; returns the changes that they reveal. O(1) per sample,
+ *  O(reference) where one is suspected.
  *
  *  The first `reference` samples define the level, the scatter and the autocorrelation. A
  *  change is reported as soon as it is certain, for a step of three times the scatter

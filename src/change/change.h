@@ -67,4 +67,19 @@ bool tsn_change_model(tsn_change_series *s);
  * an interval. */
 double tsn_change_search(tsn_change_series *s, double threshold);
 
+/* Drop changes of `ends` that noise of another distribution than the normal one explains;
+ * returns whether there were any. */
+bool tsn_change_confirm(tsn_change_series *s, double level);
+
+/* Standard deviation of most of the values, by their absolute values, which are reordered.
+ * Where more than half of them are 0, the mean takes the place of the median. */
+double tsn_change_deviation(double *absolute, size_t count);
+
+/* The deviance that n samples e explain of their side of a change, k of them before it;
+ * see confirm.c. Overwrites e and scratch, which has n. */
+double tsn_change_deviance(double *e, double *scratch, size_t n, size_t k);
+
+/* What it must exceed in n samples, `shorter` of them on one side of the change. */
+double tsn_change_deviance_needed(size_t n, size_t shorter, double level);
+
 #endif

@@ -48,9 +48,7 @@ static double median_of(double *values, size_t count) {
   return values[count / 2];
 }
 
-/* Standard deviation of most of the values, by their absolute values in scratch. Where
- * more than half of them are 0, the mean takes the place of the median. */
-static double robust_deviation(double *absolute, size_t count) {
+double tsn_change_deviation(double *absolute, size_t count) {
   double sum = 0;
   for (size_t i = 0; i < count; i++) sum += absolute[i];
   double median = median_of(absolute, count);
@@ -89,7 +87,7 @@ static void remove_outliers(tsn_change_series *s) {
     s->y[i] = median_of_window(x + first);
     s->scratch[i] = fabs(x[i] - s->y[i]);
   }
-  double limit = OUTLIER * robust_deviation(s->scratch, n);
+  double limit = OUTLIER * tsn_change_deviation(s->scratch, n);
   for (size_t i = 0; i < n; i++) {
     if (fabs(x[i] - s->y[i]) <= limit) s->y[i] = x[i];
     s->scratch[i] = s->y[i];
@@ -102,7 +100,7 @@ static void remove_outliers(tsn_change_series *s) {
 static double mean_square_difference(const tsn_change_series *s, size_t lag) {
   size_t count = s->n - lag, kept = 0;
   for (size_t i = 0; i < count; i++) s->scratch[i] = fabs(s->y[i + lag] - s->y[i]);
-  double limit = OUTLIER * robust_deviation(s->scratch, count), sum = 0;
+  double limit = OUTLIER * tsn_change_deviation(s->scratch, count), sum = 0;
   for (size_t i = 0; i < count; i++) {
     double d = s->y[i + lag] - s->y[i];
     if (fabs(d) > limit) continue;
@@ -563,7 +561,13 @@ static tsanom_status body(void *context) {
   if (s->n < LEAST) return TSANOM_INFEASIBLE;
   bool is_certain = tsn_change_model(s);
   if (!is_certain) assume_largest_phi(s);
-  tsn_change_search(s, tsn_change_critical(s->n, s->phi, call->options.level));
+  double level = call->options.level,
+         threshold = tsn_change_critical(s->n, s->phi, level);
+  tsn_change_search(s, threshold);
+  bool dropped = true;
+  while (dropped && tsn_change_confirm(s, level)) {
+    dropped = settle(s, threshold, drift_guard(s->n));
+  }
   call->count = s->end_count - 2;
   if (!is_certain) {
     if (!call->count) return TSANOM_INFEASIBLE;
@@ -631,6 +635,12 @@ static double threshold_of(double level) {
   return 11.5 + log(0.01 / level) / (2 * ALLOWANCE);
 }
 
+/* What noise of two modes or with a long tail raises a sum to is no change (confirm.c). The
+ * error rate is that of this number of samples. Half of the sum is left, so that a change is
+ * looked at again a few samples later. */
+enum { WATCHED = 4000 };
+#define UNCONFIRMED 0.5
+
 /* By how much a change of level in the reference must lower the logarithm of its variance,
  * in units of 1 / samples. */
 #define CHANGE_GAIN 25.0
@@ -654,20 +664,23 @@ struct tsanom_change_detector {
   bool pending; /* `point` has not been returned */
   tsanom_change_point point;
   double x[RECENT], e[RECENT]; /* of sample i at i % RECENT */
-  double *samples;             /* of the reference */
+  double *samples;             /* of the reference; when it is learned, its innovations */
+  double *pooled, *scratch;    /* reference + RECENT */
 };
 
 typedef struct {
   tsanom_exec exec;
   tsanom_change_detector *detector, **handle;
   tsn_change_series reference;
-  double *samples;
+  double *samples, *pooled, *scratch;
 } placement;
 
 static void detector_layout(tsn_arena *arena, void *context) {
   placement *p = context;
   p->detector = tsn_arena_take(arena, 1, sizeof *p->detector);
   p->samples = tsn_arena_take(arena, p->reference.n, sizeof *p->samples);
+  p->pooled = tsn_arena_take(arena, p->reference.n + RECENT, sizeof *p->pooled);
+  p->scratch = tsn_arena_take(arena, p->reference.n + RECENT, sizeof *p->scratch);
   tsn_change_layout(arena, &p->reference);
 }
 
@@ -694,6 +707,8 @@ tsanom_status tsanom_change_create(const tsanom_change_options *options,
   p.detector->owner = owner;
   p.detector->reference = p.reference;
   p.detector->reference.x = p.detector->samples = p.samples;
+  p.detector->pooled = p.pooled;
+  p.detector->scratch = p.scratch;
   p.detector->level = own.level;
   *detector = p.detector;
   return TSANOM_OK;
@@ -703,6 +718,15 @@ void tsanom_change_destroy(tsanom_change_detector *detector) {
   if (!detector) return;
   tsn_object owner = detector->owner;
   tsn_object_release(&owner);
+}
+
+/* The innovation of the next sample. */
+static double next_innovation(tsanom_change_detector *d, double x) {
+  const tsn_change_series *r = &d->reference;
+  double y = x / r->unit - r->middle - d->mean, predicted = r->phi * d->last;
+  double e = fmin(fmax((y - predicted) / r->deviation, -LIMIT), LIMIT);
+  d->last = predicted + e * r->deviation;
+  return e;
 }
 
 /* The noise of the reference. Levels that follow correlated noise leave a phi that is too
@@ -724,18 +748,10 @@ static void learn(tsanom_change_detector *d) {
   double sum = 0;
   for (size_t i = 0; i < r->n; i++) sum += r->y[i];
   d->mean = sum / (double)r->n;
-  d->last = r->y[r->n - 1] - d->mean;
+  d->last = 0;
+  for (size_t i = 0; i < r->n; i++) d->samples[i] = next_innovation(d, d->samples[i]);
   d->up = d->down = 0;
   d->threshold = threshold_of(d->level);
-}
-
-/* The innovation of the next sample. */
-static double next_innovation(tsanom_change_detector *d, double x) {
-  const tsn_change_series *r = &d->reference;
-  double y = x / r->unit - r->middle - d->mean, predicted = r->phi * d->last;
-  double e = fmin(fmax((y - predicted) / r->deviation, -LIMIT), LIMIT);
-  d->last = predicted + e * r->deviation;
-  return e;
 }
 
 /* The place of the change: the sample from which on the mean innovation has the largest
@@ -774,12 +790,23 @@ static double level_since(const tsanom_change_detector *d, uint64_t at, double r
   return sum;
 }
 
-/* A sum has exceeded the threshold with the latest sample. */
-static void report(tsanom_change_detector *d, double sign, double sum) {
+/* Whether the innovations since the change are so unlike those of the reference, whatever
+ * their distribution is. */
+static bool is_confirmed(const tsanom_change_detector *d, uint64_t at) {
+  size_t learned = d->reference.n, n = learned, after = (size_t)(d->taken - at);
+  memcpy(d->pooled, d->samples, learned * sizeof *d->pooled);
+  for (uint64_t i = at; i < d->taken; i++) d->pooled[n++] = d->e[i % RECENT];
+  double needed = tsn_change_deviance_needed(WATCHED, after, d->level);
+  return tsn_change_deviance(d->pooled, d->scratch, n, learned) > needed;
+}
+
+/* A sum has exceeded the threshold with the latest sample. Returns whether it is a change. */
+static bool report(tsanom_change_detector *d, double sign, double sum) {
   const tsn_change_series *r = &d->reference;
   tsanom_change_point *point = &d->point;
   memset(point, 0, sizeof *point);
   locate(d, sign, point);
+  if (!is_confirmed(d, point->at)) return false;
   double count = (double)(d->taken - point->at), unit = r->unit;
   double scatter = r->deviation / sqrt(1 - r->phi * r->phi);
   double error =
@@ -792,6 +819,7 @@ static void report(tsanom_change_detector *d, double sign, double sum) {
   point->significance = d->level * exp(-2 * ALLOWANCE * (sum - d->threshold));
   d->pending = true;
   d->learned = 0;
+  return true;
 }
 
 static void take_sample(tsanom_change_detector *d, double x) {
@@ -808,9 +836,9 @@ static void take_sample(tsanom_change_detector *d, double x) {
   d->up = fmax(0, d->up + e - ALLOWANCE);
   d->down = fmax(0, d->down - e - ALLOWANCE);
   if (d->up > d->threshold) {
-    report(d, 1, d->up);
+    if (!report(d, 1, d->up)) d->up *= UNCONFIRMED;
   } else if (d->down > d->threshold) {
-    report(d, -1, d->down);
+    if (!report(d, -1, d->down)) d->down *= UNCONFIRMED;
   }
 }
 

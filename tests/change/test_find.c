@@ -140,6 +140,64 @@ Test(change_find, outliers_and_short_stretches_are_no_changes) {
   cr_assert(alarms <= 8, "%zu", alarms);
 }
 
+/* Noise that is not normal has no changes, and a step in it is found. */
+Test(change_find, what_a_distribution_looks_like_is_no_change) {
+  enum { TRIALS = 200 };
+  uint64_t seed = 12;
+  double x[LONGEST];
+  tsanom_change_point points[POINTS];
+  for (int k = 0; k < CHANGE_UNUSUAL; k++) {
+    change_kind kind = change_unusual[k];
+    size_t alarms = 0, found = 0;
+    for (int trial = 0; trial < TRIALS; trial++) {
+      size_t n = random_between(&seed, 40, LONGEST);
+      kind.step = 0;
+      size_t count = 0; /* 0, too, where the status is TSANOM_INFEASIBLE */
+      change_series(&seed, &kind, x, n);
+      (void)tsanom_change_find(x, n, NULL, NULL, points, POINTS, &count);
+      alarms += count > 0;
+      kind.step = 2 * kind.scatter * (1 + kind.apart);
+      kind.at = n / 2;
+      change_series(&seed, &kind, x, n);
+      (void)tsanom_change_find(x, n, NULL, NULL, points, POINTS, &count);
+      found += count > 0;
+    }
+    cr_assert(alarms <= TRIALS / 25, "%s: %zu", kind.name, alarms);
+    cr_assert(found > TRIALS * 2 / 3, "%s: %zu", kind.name, found);
+  }
+}
+
+/* By its definition. */
+static double naive_deviance(const double *e, size_t n, size_t k, double a, double b) {
+  double product = 1, none = 1, share = (double)k / (double)n;
+  for (size_t i = 0; i < n; i++) {
+    double after = 1 / (1 + exp(-a - b * e[i]));
+    product *= i < k ? 1 - after : after;
+    none *= i < k ? share : 1 - share;
+  }
+  return 2 * log(product / none);
+}
+
+/* No larger than with the best coefficients, here of a grid, and hardly smaller. */
+Test(change_find, the_deviance_is_that_of_logistic_regression) {
+  uint64_t seed = 13;
+  double e[40], scratch[40];
+  for (int trial = 0; trial < 100; trial++) {
+    size_t n = random_between(&seed, 20, 40), k = random_between(&seed, 8, n - 8);
+    double step = 0.7 * random_unit(&seed), best = -INFINITY;
+    for (size_t i = 0; i < n; i++) e[i] = random_unit(&seed) + (i < k ? 0 : step);
+    double deviance =
+        tsn_change_deviance(e, scratch, n, k); /* e is limited and centered */
+    for (double a = -8; a <= 8; a += 0.25) {
+      for (double b = -24; b <= 24; b += 0.5) {
+        best = fmax(best, naive_deviance(e, n, k, a, b));
+      }
+    }
+    cr_assert(deviance < best + 0.2 && deviance > 0.95 * best - 0.6, "%g, not %g",
+              deviance, best);
+  }
+}
+
 /* Stretches of 7 to 9 samples, with some that are nearer to the level before. */
 Test(change_find, changes_keep_their_distance) {
   uint64_t seed = 6;

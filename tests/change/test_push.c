@@ -69,6 +69,24 @@ Test(change_push, strongly_correlated_noise_is_no_change) {
   cr_assert(alarms <= 7, "%zu", alarms);
 }
 
+Test(change_push, what_a_distribution_looks_like_is_no_change) {
+  enum { TRIALS = 100 };
+  uint64_t seed = 4;
+  double x[4200];
+  tsanom_change_point point;
+  for (int k = 0; k < CHANGE_UNUSUAL; k++) {
+    size_t alarms = 0, count, taken;
+    for (int trial = 0; trial < TRIALS; trial++) {
+      change_series(&seed, &change_unusual[k], x, 4200);
+      tsanom_change_detector *detector = detector_of(0.01, 200);
+      tsanom_change_push(detector, x, 4200, &point, 1, &count, &taken);
+      alarms += count;
+      tsanom_change_destroy(detector);
+    }
+    cr_assert(alarms <= TRIALS / 16, "%s: %zu", change_unusual[k].name, alarms);
+  }
+}
+
 Test(change_push, changes_are_found_soon_and_where_they_are) {
   uint64_t seed = 2;
   double x[1200];
