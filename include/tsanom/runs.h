@@ -301,7 +301,8 @@ TSANOM_API tsanom_status tsanom_runs_first_damage(const tsanom_runs *run,
                                                   tsanom_fault *damage);
 
 /** Records of one stream. Each belongs to one thread of the program; a thread number can
- *  have several streams, for nested parallel regions reuse numbers. */
+ *  have several streams, for nested parallel regions reuse numbers. Events of a team that is
+ *  not shown, as another thread opens the regions of the main loop, have the number -1. */
 typedef struct tsanom_runs_stream {
   const double *time;  /**< seconds since the run began; of a CSV file as written; of an
                             early heartbeat that of its record: see docs/formats.md */

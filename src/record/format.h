@@ -78,7 +78,9 @@ typedef struct {
   /* Finished: ns of processor time of the process, and during the run of those that it started
    * and awaited. Before: of those that it had awaited when the run began. */
   uint64_t used, children;
-  uint64_t reserved[18];
+  uint32_t opener; /* thread whose regions and team are shown: TSN_REGIONS_OPENER_SHIFT */
+  uint32_t reserved0;
+  uint64_t reserved[17];
   uint64_t checksum; /* of all before */
 } tsn_run_header;
 

@@ -23,6 +23,10 @@ bool tsn_record_take_back(const tsanom_record *record, int32_t thread, uint32_t 
 /* Which visits have processor times, TSN_CPU_TIMES_*: in the header from now on. */
 void tsn_record_set_cpu_times(const tsanom_record *record, uint32_t which);
 
+/* Of several threads that open regions of their own, the one that readers show: in the headers from now
+ * on. */
+void tsn_record_set_opener(const tsanom_record *record, uint32_t opener);
+
 /* Files besides the streams in the directory of the events. The first creates one, the
  * second makes sure that its descriptor is open, and each use ends with the third. Return 0
  * or an errno. */

@@ -876,6 +876,18 @@ void tsn_record_set_cpu_times(const tsanom_record *record, uint32_t which) {
   tsn_channel_unlock(channel, &guard);
 }
 
+void tsn_record_set_opener(const tsanom_record *record, uint32_t opener) {
+  for (int kind = 0; kind < KINDS; kind++) {
+    tsn_channel *channel = tsn_channel_at(record->slot[kind]);
+    tsn_guard guard;
+    if (!channel) continue;
+    tsn_channel_lock(channel, &guard);
+    channel->header.opener = opener;
+    (void)write_run_file(channel);
+    tsn_channel_unlock(channel, &guard);
+  }
+}
+
 int tsn_record_create_file(const tsanom_record *record, tsn_file *file,
                            const char *name) {
   return tsn_storage_create_file(events_of(record), file, name);

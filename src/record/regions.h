@@ -78,6 +78,19 @@ enum {
   TSN_REGIONS_EARLY_BIT = 31 /* of a heartbeat noted later */
 };
 
+/* The number of a thread in the headers of streams and in samples: the lower bits are its number in the
+ * team, those above which thread opened the team's region. Of these, 0 is the first; the header of
+ * the run says which of them readers show. */
+enum { TSN_REGIONS_OPENER_SHIFT = 16, TSN_REGIONS_OPENERS = 64 };
+
+/* The number of a thread in its team, by that in a header or a sample; -1: another thread than the one
+ * that is shown opened its regions. */
+static inline int32_t tsn_number_in_team(int32_t announced, uint32_t opener) {
+  return (uint32_t)announced >> TSN_REGIONS_OPENER_SHIFT == opener
+             ? announced & ((1 << TSN_REGIONS_OPENER_SHIFT) - 1)
+             : -1;
+}
+
 /* Name of the file of totals in the directory of the events, and its first bytes. */
 #define TSN_REGIONS_PROFILE "profile"
 #define TSN_REGIONS_PROFILE_MAGIC "TSNPROFL" /* without a terminating zero */

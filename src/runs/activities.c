@@ -262,6 +262,7 @@ static tsanom_status add_streams(tsanom_runs *run, const tsanom_exec *exec,
                          .last = -INFINITY,
                          .share = share,
                          .work_end = NAN};
+    if (tsn_channel_stream(channel, k)->thread < 0) continue;
     pass by_class = by_iteration, *passes[2];
     size_t count = 0;
     bool has_visits = false;

@@ -180,7 +180,8 @@ static void begin_anew(tsn_beats *beats, size_t stream, tsn_thread_beats *t, dou
                        double time) {
   tsn_beat_state *next = &beats->next;
   const tsn_stream_beats *s = stream_at(next, stream);
-  if (stream == 0) next->of.from = s->taken ? s->time + (now - s->time) / 2 : time;
+  if (stream == beats->leader && t == thread_at(next, 0))
+    next->of.from = s->taken ? s->time + (now - s->time) / 2 : time;
   if (t->streams > 1) return;
   t->restart = now;
   if (t->is_sampled) {
@@ -448,6 +449,7 @@ tsanom_status tsn_beats_read(tsn_beats *beats, const tsn_channel *channel,
   }
   if (beats->wants_time) return TSANOM_OK;
   tsn_reader reader = {.channel = channel, .exec = exec};
+  beats->leader = tsn_channel_leader(channel);
   for (size_t i = 0; i < next->of.streams; i++) take_stream(beats, &reader, i);
   status = tsn_reader_end(&reader);
   if (status < 0) return status;
@@ -469,7 +471,8 @@ tsanom_status tsn_beats_read_time(tsn_beats *beats, const tsn_channel *channel,
   next->of.drops |= !beats->shown.of.by_time;
   for (; next->of.samples < vitals->seen; next->of.samples++) {
     const tsn_vital_record *r = &record[next->of.samples];
-    size_t thread = (size_t)r->thread; /* that of the process is too large */
+    /* That of the process is too large. */
+    size_t thread = (size_t)tsn_number_in_team(r->thread, channel->header_seen.opener);
     if (thread >= next->of.threads || r->cpu == TSN_UNAVAILABLE) continue;
     double time = tsn_vitals_time(r, channel);
     if (!take_sample(beats, thread, r->cpu, r->task, time, channel->memory)) {

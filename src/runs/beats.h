@@ -89,6 +89,7 @@ typedef struct tsn_beats {
   /* Processor time replaces the beats: it was recorded without, or those that there are belong to
    * no main loop. */
   bool wants_time;
+  size_t leader; /* stream of thread 0, the first */
   tsn_beat_state shown, next;
   /* tsn_array of double, by thread: behind the `count` beats that are shown, those that
    * are next. */

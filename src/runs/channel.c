@@ -604,7 +604,7 @@ static tsanom_status read_open_stream(tsn_channel *channel, const tsn_source *so
     status = check_stream_header(source, &channel->header_seen, index, buffer, &header);
   }
   if (status < 0) return status;
-  stream->thread = header.announced;
+  stream->announced = header.announced;
   stream->dropped_seen = header.dropped;
   stream->error = header.error;
   if (source->size < TSN_STREAM_HEADER + (uint64_t)stream->seen * TSN_RECORD) {
@@ -667,7 +667,7 @@ static tsanom_status read_stream(tsn_channel *channel, const tsanom_exec *exec,
   if (index == channel->streams_seen) {
     tsn_stream *stream = tsn_channel_stream(channel, index);
     memset(stream, 0, sizeof *stream);
-    stream->thread = index < (size_t)run->announced ? (int32_t)index : 0;
+    stream->announced = index < (size_t)run->announced ? (int32_t)index : 0;
     channel->streams_seen++;
   }
   tsanom_status status = tsn_source_open(&source);
@@ -884,12 +884,36 @@ static tsanom_status convert(tsn_channel *channel, const tsanom_exec *exec, bool
   return TSANOM_OK;
 }
 
+/* Events are shown of the thread that opens the regions, and its team; the others work for the process,
+ * too: of heartbeats they have numbers behind those of the team. A number that changes makes the channel
+ * stale. */
+static void number_streams(tsn_channel *channel, bool *stale) {
+  int32_t next = 0, first = 0;
+  for (int pass = 0; pass < 2; pass++) {
+    for (size_t i = 0; i < channel->streams_seen; i++) {
+      tsn_stream *stream = tsn_channel_stream(channel, i);
+      int32_t own = tsn_number_in_team(stream->announced, channel->header_seen.opener);
+      if (pass == 0 && own >= next) next = own + 1;
+      if (pass == 0) continue;
+      bool is_idle = i && i < (size_t)channel->header_seen.announced && !stream->seen;
+      if (own < 0 && !channel->is_regions) own = is_idle ? first : next++;
+      if (i == 0) first = own;
+      if (i >= channel->stream_count) {
+        stream->thread = own;
+      } else if (stream->thread != own) {
+        *stale = true;
+      }
+    }
+  }
+}
+
 /* One attempt to read. After anything but success, what it read is forgotten. */
 static tsanom_status look(tsn_channel *channel, const tsanom_exec *exec,
                           tsanom_fault *damage, bool *stale) {
   *stale = false;
   tsanom_status status = read_run(channel, exec, stale);
   if (status == TSANOM_OK && !*stale) status = read_streams(channel, exec, damage);
+  if (status == TSANOM_OK && !*stale) number_streams(channel, stale);
   if (status == TSANOM_OK && !*stale) status = convert(channel, exec, stale);
   if (status != TSANOM_OK) tsn_channel_discard(channel);
   return status;

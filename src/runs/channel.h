@@ -66,8 +66,9 @@ typedef struct {
   /* What the latest record that is committed was replaced by, as ticks and tag; ticks 0: it was not. */
   uint64_t again;
   uint32_t again_tag;
-  /* The number that the stream's header announces; several streams may have one. */
+  /* The thread whose records it has, by number_streams(); several streams may have one. */
   int32_t thread;
+  int32_t announced; /* the number in the stream's header */
   /* Of events: bits of the kinds that were read, and of the metrics. */
   uint32_t kinds, metrics;
   /* A record that is read now is earlier than the one before it by more than
@@ -117,6 +118,15 @@ void tsn_channel_free(tsn_channel *channel);
 
 static inline tsn_stream *tsn_channel_stream(const tsn_channel *channel, size_t index) {
   return (tsn_stream *)channel->streams.data + index;
+}
+
+/* The first stream of thread 0; another one: it has none yet. */
+static inline size_t tsn_channel_leader(const tsn_channel *channel) {
+  size_t i = 0;
+  while (i + 1 < channel->streams_seen && tsn_channel_stream(channel, i)->thread != 0) {
+    i++;
+  }
+  return i;
 }
 
 /* Whether a stream of events has one of that kind. */

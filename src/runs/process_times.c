@@ -412,7 +412,7 @@ static void take_network(reader *r, const tsn_visit *v) {
   r->is_behind = false;
 }
 
-/* The first stream is that of the thread that began the run. */
+/* The stream of the thread that began the run. */
 static tsanom_status read_stream(reader *r, tsn_reader *records) {
   begin_computation(r, tsn_stream_first(r->channel, records->stream), -1);
   r->ended = NONE;
@@ -466,10 +466,12 @@ static tsanom_status read_all(reader *r) {
   double elapsed = 0;
   if (!start_trees(r)) return no_memory(r);
   const tsn_stream *stream =
-      r->channel->stream_count ? tsn_channel_stream(r->channel, 0) : NULL;
+      r->channel->stream_count
+          ? tsn_channel_stream(r->channel, tsn_channel_leader(r->channel))
+          : NULL;
   if (stream && stream->count) {
     tsn_reader records = {.channel = r->channel, .exec = r->exec};
-    (void)tsn_reader_open(&records, 0);
+    (void)tsn_reader_open(&records, tsn_channel_leader(r->channel));
     r->last = tsn_stream_last(r->channel, stream);
     r->has_calls = has_computations(r->profile);
     tsanom_status status = read_stream(r, &records), read = tsn_reader_end(&records);

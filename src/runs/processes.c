@@ -256,7 +256,8 @@ static bool keep_dropped(const reader *r) {
 /* Whether the thread that began the run recorded functions. */
 static bool has_functions(const tsn_channel *channel) {
   return channel->stream_count &&
-         tsn_stream_has(tsn_channel_stream(channel, 0), TSN_REGIONS_FUNCTION);
+         tsn_stream_has(tsn_channel_stream(channel, tsn_channel_leader(channel)),
+                        TSN_REGIONS_FUNCTION);
 }
 
 /* One run as the next part, known as `name`. The part is counted before it is read, so

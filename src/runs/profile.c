@@ -79,3 +79,11 @@ tsanom_status tsn_profile_read(const char *directory, tsanom_fault *damage,
   tsn_source_close(&source);
   return tsn_salvages(exec, status, damage) ? TSANOM_OK : status;
 }
+
+void tsn_profile_number(tsn_profile *profile, uint32_t opener) {
+  for (size_t k = 1; k < profile->count && !profile->is_numbered; k++) {
+    tsn_regions_row *row = &profile->row[k];
+    row->thread = (uint32_t)tsn_number_in_team((int32_t)row->thread, opener);
+  }
+  profile->is_numbered = profile->count > 0;
+}

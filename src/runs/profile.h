@@ -10,13 +10,18 @@
 typedef struct {
   tsn_pool pool;
   /* Rows 1 to count - 1, after the rows that contain them; NULL: there is no file. */
-  const tsn_regions_row *row;
+  tsn_regions_row *row;
   size_t count;
+  bool is_numbered;
 } tsn_profile;
 
 /* Read DIRECTORY/profile, if there is one; with `damage`, the rows in front of it. */
 tsanom_status tsn_profile_read(const char *directory, tsanom_fault *damage,
                                const tsanom_exec *exec, tsn_profile *profile);
+
+/* Give the rows the numbers of threads in the team of the opener that is shown, and others one that no
+ * thread has. */
+void tsn_profile_number(tsn_profile *profile, uint32_t opener);
 
 /* Seconds from the moment of CLOCK_MONOTONIC at which a run began to a thread's last
  * event. */

@@ -161,10 +161,10 @@ static size_t *row_of(const region_tree *r, size_t thread) {
   return (size_t *)r->row_of.data + thread;
 }
 
-/* Streams that are read: of a process only the first. */
+/* Streams that are read: of a process only that of thread 0, before which there are none of its team. */
 static size_t streams_of(const region_tree *r) {
   size_t count = r->of.channel->stream_count;
-  return r->of.is_process && count > 1 ? 1 : count;
+  return r->of.is_process && count ? tsn_channel_leader(r->of.channel) + 1 : count;
 }
 
 /* Reject the run; returns the status. */
@@ -470,6 +470,7 @@ static tsanom_status number_threads(region_tree *r) {
   for (size_t i = 0; i < streams_of(r); i++) {
     const tsn_stream *stream = tsn_channel_stream(r->of.channel, i);
     size_t thread = (size_t)stream->thread;
+    if (stream->thread < 0) continue;
     if (thread >= TSANOM_RECORD_STREAMS_MAX) {
       return reject(r, TSANOM_E_FORMAT, "a thread number is not below 65536");
     }
@@ -557,13 +558,12 @@ static tsanom_status name_threads(region_tree *r, const tsn_thread_name *name) {
 /* What the samples of the threads tell. */
 static tsanom_status read_samples(region_tree *r) {
   tsn_pool *pool = &r->scratch;
-  const char *program = r->of.channel->header_seen.program;
+  const tsn_run_header *run = &r->of.channel->header_seen;
   tsn_thread_name *name = tsn_pool_take(pool, r->threads, sizeof *name);
   r->home = tsn_pool_take(pool, r->threads, sizeof *r->home);
   if (!name || !r->home ||
-      !tsn_homes_read(r->of.channel->directory, program, r->threads, pool, r->home,
-                      name) ||
-      !tsn_homes_read(r->of.directory, program, r->threads, pool, r->home, name)) {
+      !tsn_homes_read(r->of.channel->directory, run, r->threads, pool, r->home, name) ||
+      !tsn_homes_read(r->of.directory, run, r->threads, pool, r->home, name)) {
     return no_memory(r);
   }
   for (size_t t = 0; t < r->threads; t++) { /* rows are in the order of threads */

@@ -252,10 +252,11 @@ static bool beats_by_time(const tsn_beat_part *part, const tsn_vitals *vitals) {
 }
 
 /* Beats that replace those by processor time are read anew, and the other way round. */
-static tsanom_status read_beats(tsn_beat_part *part, const tsn_profile *profile,
+static tsanom_status read_beats(tsn_beat_part *part, tsn_profile *profile,
                                 const tsn_vitals *vitals, const tsanom_exec *exec,
                                 bool *stale) {
   tsanom_status status = tsn_channel_read(&part->channel, exec, stale);
+  tsn_profile_number(profile, part->channel.header_seen.opener);
   if (status == TSANOM_OK && !*stale) {
     status = tsn_beats_read(&part->beats, &part->channel, profile, exec);
   }
@@ -280,7 +281,7 @@ static tsanom_status read_both_channels(tsn_parts *parts, fresh_parts *fresh,
   tsanom_status status = TSANOM_OK;
   bool stale = false;
   if (fresh->parts.present & TSANOM_RUNS_BEATS) {
-    const tsn_profile *profile = &fresh->parts.profile;
+    tsn_profile *profile = &fresh->parts.profile;
     const tsn_vitals *vitals = &parts->vitals;
     status = read_beats(&parts->beats, profile, vitals, exec, &stale);
     fresh->beats = stale;
@@ -289,6 +290,7 @@ static tsanom_status read_both_channels(tsn_parts *parts, fresh_parts *fresh,
   if (status == TSANOM_OK && (fresh->parts.present & TSANOM_RUNS_REGIONS)) {
     stale = false;
     status = read_regions(&parts->regions, exec, &stale);
+    tsn_profile_number(&fresh->parts.profile, parts->regions.channel.header_seen.opener);
     fresh->regions = stale;
     if (stale) status = read_regions(&fresh->parts.regions, exec, &stale);
   }

@@ -233,11 +233,13 @@ static void vote(candidate *c, uint32_t processor) {
   }
 }
 
-static void find_homes(const tsn_vitals *vitals, size_t threads, candidate *of) {
+static void find_homes(const tsn_vitals *vitals, uint32_t opener, size_t threads,
+                       candidate *of) {
   const tsn_vital_record *record = vitals->record.data;
   for (int pass = 0; pass < 2; pass++) {
     for (size_t i = 0; i < vitals->seen; i++) {
-      size_t t = (size_t)record[i].thread; /* that of the process is too large */
+      /* That of the process is too large. */
+      size_t t = (size_t)tsn_number_in_team(record[i].thread, opener);
       uint32_t processor = record[i].processor;
       if (t >= threads || processor == 0 || processor >= PROCESSORS) continue;
       if (pass == 0) {
@@ -250,20 +252,20 @@ static void find_homes(const tsn_vitals *vitals, size_t threads, candidate *of) 
 }
 
 /* A thread that has ended was sampled without a state and a name. */
-static void find_names(const tsn_vitals *vitals, size_t threads, const char *program,
-                       tsn_thread_name *name) {
+static void find_names(const tsn_vitals *vitals, const tsn_run_header *run,
+                       size_t threads, tsn_thread_name *name) {
   const tsn_vital_record *record = vitals->record.data;
   for (size_t i = vitals->seen; i-- > 0;) {
-    size_t t = (size_t)record[i].thread;
+    size_t t = (size_t)tsn_number_in_team(record[i].thread, run->opener);
     if (t >= threads || record[i].state == TSN_UNAVAILABLE_STATE || name[t].is_known) {
       continue;
     }
-    tsn_vitals_name(&record[i], program, name[t].text);
+    tsn_vitals_name(&record[i], run->program, name[t].text);
     name[t].is_known = true;
   }
 }
 
-bool tsn_homes_read(const char *directory, const char *program, size_t threads,
+bool tsn_homes_read(const char *directory, const tsn_run_header *run, size_t threads,
                     tsn_pool *pool, uint32_t *home, tsn_thread_name *name) {
   tsanom_exec quiet = *pool->exec;
   quiet.fault = NULL; /* without vital signs homes are not known */
@@ -272,8 +274,8 @@ bool tsn_homes_read(const char *directory, const char *program, size_t threads,
   candidate *of = tsn_pool_take(pool, threads, sizeof *of);
   if (!of) return false;
   (void)tsn_vitals_read(&vitals, directory, &quiet);
-  find_homes(&vitals, threads, of);
-  find_names(&vitals, threads, program, name);
+  find_homes(&vitals, run->opener, threads, of);
+  find_names(&vitals, run, threads, name);
   for (size_t t = 0; t < threads; t++) {
     if (2 * of[t].agreeing > of[t].samples) home[t] = of[t].processor;
   }

@@ -144,7 +144,7 @@ typedef struct {
 
 /* The processor of most samples of each thread, and 1, and its name, from the vital signs of
  * a directory; unchanged where there is none. False: out of memory. */
-bool tsn_homes_read(const char *directory, const char *program, size_t threads,
+bool tsn_homes_read(const char *directory, const tsn_run_header *run, size_t threads,
                     tsn_pool *pool, uint32_t *home, tsn_thread_name *name);
 
 /* Add to the standard errors what the homes of the rows explain; 0 is no home. False: out

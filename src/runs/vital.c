@@ -51,11 +51,17 @@ static bool is_valid(const tsn_vital_record *record, uint64_t sequence) {
   bool of_process = record->stream == TSN_VITAL_PROCESS;
   return record->check == tsn_vital_check(record, sequence) && record->time != 0 &&
          (of_process ? record->thread == -1
-                     : record->thread >= 0 && record->thread < TSN_THREADS_MOST);
+                     : record->thread >= 0 && record->thread >> TSN_REGIONS_OPENER_SHIFT <
+                                                  TSN_REGIONS_OPENERS);
 }
 
-static size_t series_of(const tsn_vital_record *record) {
-  return (size_t)record->thread + 1; /* -1 wraps around to 0 */
+/* TSANOM_NONE: its thread is not shown. */
+static size_t series_of(const tsn_vital_record *record, const tsn_channel *channel) {
+  if (record->stream == TSN_VITAL_PROCESS) return 0;
+  int32_t own = tsn_number_in_team(record->thread, channel->header_seen.opener);
+  if (own < 0 && record->stream < channel->streams_seen)
+    own = tsn_channel_stream(channel, record->stream)->thread;
+  return own < 0 ? TSANOM_NONE : (size_t)own + 1;
 }
 
 static tsanom_status report_damage(const tsn_source *source, size_t record) {
@@ -169,11 +175,12 @@ tsanom_status tsn_vitals_read(tsn_vitals *vitals, const char *directory,
   return tsn_salvages(exec, status, vitals->damage) ? TSANOM_OK : status;
 }
 
-static bool reserve_samples(tsn_vitals *vitals, bool again) {
+static bool reserve_samples(tsn_vitals *vitals, const tsn_channel *channel, bool again) {
   const tsn_vital_record *record = vitals->record.data;
-  size_t needed = vitals->series_seen;
-  for (size_t i = vitals->count; i < vitals->seen; i++) {
-    needed = tsn_larger(needed, series_of(&record[i]) + 1);
+  size_t needed = vitals->series_seen, first = again ? 0 : vitals->count;
+  for (size_t i = first; i < vitals->seen; i++) {
+    size_t at = series_of(&record[i], channel);
+    if (at != TSANOM_NONE) needed = tsn_larger(needed, at + 1);
   }
   if (!tsn_array_reserve(&vitals->series, vitals->memory, vitals->series_seen, needed,
                          sizeof(tsn_vital_series))) {
@@ -183,8 +190,9 @@ static bool reserve_samples(tsn_vitals *vitals, bool again) {
     *tsn_vitals_series(vitals, vitals->series_seen++) = (tsn_vital_series){.count = 0};
   }
   for (size_t t = 0; t < needed; t++) tsn_vitals_series(vitals, t)->more = 0;
-  for (size_t i = again ? 0 : vitals->count; i < vitals->seen; i++) {
-    tsn_vitals_series(vitals, series_of(&record[i]))->more++;
+  for (size_t i = first; i < vitals->seen; i++) {
+    size_t at = series_of(&record[i], channel);
+    if (at != TSANOM_NONE) tsn_vitals_series(vitals, at)->more++;
   }
   for (size_t t = 0; t < needed; t++) {
     tsn_vital_series *s = tsn_vitals_series(vitals, t);
@@ -204,7 +212,8 @@ tsanom_status tsn_vitals_prepare(tsn_vitals *vitals, const tsn_channel *channel,
     return tsn_source_fault(&source, TSANOM_E_FORMAT, offsetof(tsn_vital_header, run_id),
                             "these vital signs belong to another run");
   }
-  return reserve_samples(vitals, again) ? TSANOM_OK : tsn_source_no_memory(&source);
+  return reserve_samples(vitals, channel, again) ? TSANOM_OK
+                                                 : tsn_source_no_memory(&source);
 }
 
 static double number(uint64_t value) {
@@ -296,12 +305,15 @@ void tsn_vitals_update(tsn_vitals *vitals, const tsn_channel *channel,
   }
   for (; vitals->count < vitals->seen; vitals->count++) {
     const tsn_vital_record *r = &record[vitals->count];
-    tsn_vital_series *series = tsn_vitals_series(vitals, series_of(r));
+    size_t at = series_of(r, channel);
+    if (at == TSANOM_NONE) continue;
+    tsn_vital_series *series = tsn_vitals_series(vitals, at);
     tsanom_hsa_vital *sample = (tsanom_hsa_vital *)series->sample.data + series->count++;
     *sample = convert(r, channel);
     if (r->stream == TSN_VITAL_PROCESS && r->peak != TSN_UNAVAILABLE)
       vitals->peak = fmax(vitals->peak, (double)r->peak);
-    sample->beats = beats_until(beats, (size_t)r->thread, sample->time);
+    sample->thread = (int32_t)at - 1;
+    sample->beats = beats_until(beats, at - 1, sample->time);
   }
   vitals->series_count = vitals->series_seen;
   vitals->header = vitals->header_seen;

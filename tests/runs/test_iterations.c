@@ -187,6 +187,35 @@ Test(runs_iterations, beats_of_a_program_of_its_own_are_kept) {
   check_run(false);
 }
 
+/* The second thread that opens regions is shown, and its team; what the first one has comes behind it, with its
+ * samples. */
+Test(runs_iterations, the_team_of_one_thread_that_opens_regions_is_shown) {
+  enum { SECOND = 1 << TSN_REGIONS_OPENER_SHIFT };
+  grown_run grown;
+  grown_create(&grown, directory);
+  grown_add_stream(&grown, SECOND | 1);
+  grown_add_stream(&grown, SECOND);
+  for (uint32_t stream = 0; stream < 3; stream++) {
+    for (uint32_t i = 0; i <= stream; i++) grown_append(&grown, stream, 1000, i + 1);
+    grown_sample(&grown, stream);
+  }
+  for (uint32_t opener = 0; opener < 2; opener++) {
+    static const size_t beats[2][3] = {{1, 2, 3}, {3, 2, 1}};
+    grown.header.opener = opener;
+    grown_calibrate(&grown, 1);
+    tsanom_runs *run = open_beats();
+    const tsanom_hsa_run *shown;
+    CHECK_STATUS(tsanom_runs_hsa(run, NULL, &shown), TSANOM_OK);
+    cr_assert(shown->thread_count == 3);
+    for (size_t t = 0; t < 3; t++) {
+      const tsanom_hsa_series *s = &shown->threads[t];
+      cr_assert(s->beats == beats[opener][t] && s->vital_count == 1);
+      cr_assert(s->vital[0].thread == (int32_t)t && s->vital[0].beats == s->beats);
+    }
+    tsanom_runs_destroy(run);
+  }
+}
+
 /* Threads beat, and the main loop begins anew, with early beats or without. Numbers have
  * one stream or several, and of some the second one comes late. */
 static void grow(grown_run *grown, uint64_t *seed, uint32_t *tag, size_t streams) {
@@ -230,8 +259,14 @@ Test(runs_iterations, refreshes_show_what_a_run_opened_anew_shows) {
     write_places();
     for (size_t i = 0; i < records; i++) {
       if (streams < GROWN_STREAMS && random_between(&seed, 0, records / 8) == 0) {
-        grown_add_stream(&grown, (int32_t)random_between(&seed, 0, 4));
+        int32_t opener = (int32_t)random_between(&seed, 0, 9) == 0;
+        grown_add_stream(&grown, opener << TSN_REGIONS_OPENER_SHIFT |
+                                     (int32_t)random_between(&seed, 0, 4));
         streams++;
+        if (opener && random_between(&seed, 0, 1)) {
+          grown.header.opener = 1;
+          grown_calibrate(&grown, 1);
+        }
       }
       grow(&grown, &seed, tag, streams);
       if (random_between(&seed, 0, records / 8)) continue;

@@ -242,10 +242,11 @@ Test(runs_processors, homes_are_the_processors_of_most_samples) {
   }
   CHECK_STATUS(tsn_exec_read_base(&exec, NULL), TSANOM_OK);
   tsn_pool pool = {.exec = &exec};
-  cr_assert(tsn_homes_read(directory, "program", 4, &pool, home, name));
+  const tsn_run_header header = {.program = "program"};
+  cr_assert(tsn_homes_read(directory, &header, 4, &pool, home, name));
   cr_assert(home[0] == 12 && home[1] == 5 && home[2] == 7 && home[3] == 7);
   for (int t = 0; t < 4; t++) cr_assert_str_eq(name[t].text, t == 1 ? "last" : "");
-  cr_assert(tsn_homes_read("/nonexistent", "program", 4, &pool, home, name) &&
+  cr_assert(tsn_homes_read("/nonexistent", &header, 4, &pool, home, name) &&
             home[0] == 12);
   tsn_pool_free(&pool);
   remove_directory();

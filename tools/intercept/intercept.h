@@ -36,13 +36,14 @@
 
 /* A region as its opener began it. The team reads it and never writes. */
 typedef struct {
-  uint32_t place;
   uint32_t iteration; /* of the program */
-  uint16_t depth;     /* of the opener; beyond 65535 the same */
-  uint16_t weight;    /* visits that it stands for; 0: it is not measured */
-  uint16_t runtime;   /* its number */
-  uint8_t watched;    /* opened by the watched thread outside of any region */
-  uint8_t recorded;   /* ICP_NOTHING, ... */
+  uint16_t place;
+  uint16_t depth;   /* of the opener; beyond 65535 the same */
+  uint16_t weight;  /* visits that it stands for; 0: it is not measured */
+  uint16_t runtime; /* its number */
+  uint8_t opener;   /* number of the thread that opened the outermost region */
+  uint8_t watched;  /* opened by the watched thread outside of any region */
+  uint8_t recorded; /* ICP_NOTHING, ... */
 } icp_region;
 
 /* What is recorded of a visit: the events, and with processor times. */
@@ -117,6 +118,9 @@ bool icp_watch_moves(void);
 
 /* The calling thread, which is at a region of that runtime, is watched first. */
 void icp_watch_start(uint16_t runtime);
+
+/* Let the sampler know the calling thread by its number in the team of an opener but the first. */
+void icp_sample_me(void);
 
 /* ---- waiting for the team, as the sampler is shown it */
 
@@ -202,7 +206,10 @@ static inline icp_region icp_open(const void *address, bool is_call, int family,
     icp_end_left_regions(__builtin_frame_address(0));
   region.depth =
       icp_me.state.depth < UINT16_MAX ? (uint16_t)icp_me.state.depth : UINT16_MAX;
-  region.place = icp_place((uintptr_t)address, TSN_REGIONS_BEGIN, is_call);
+  if (!ICP_LIKELY(icp_me.watched) && !region.depth && !icp_me.own->opener)
+    icp_own_opener();
+  region.opener = (uint8_t)(icp_me.state.number >> TSN_REGIONS_OPENER_SHIFT);
+  region.place = (uint16_t)icp_place((uintptr_t)address, TSN_REGIONS_BEGIN, is_call);
   if (!icp_use_runtime(region.place, address, family, &region.runtime)) return region;
   icp_record(TSN_REGIONS_BEGIN, region.place, 0);
   region.recorded = icp_is_measured(region.place) ? ICP_MEASURED : ICP_EVENTS;
@@ -257,7 +264,9 @@ static inline icp_state icp_enter(const icp_region *region, int32_t number, int3
   }
   bool keeps_number = region->depth != 0 && number == 0;
   icp_me.state = (icp_state){
-      .number = keeps_number ? before.number : (uint32_t)number,
+      .number = keeps_number ? before.number
+                             : (uint32_t)region->opener << TSN_REGIONS_OPENER_SHIFT |
+                                   (uint32_t)number,
       .team = (uint32_t)size,
       .depth = region->depth + 1,
       .role = !region->watched ? ICP_OTHER
@@ -265,6 +274,7 @@ static inline icp_state icp_enter(const icp_region *region, int32_t number, int3
                                : ICP_MEMBER,
       .runtime = region->runtime,
   };
+  if (!ICP_LIKELY(!region->opener)) icp_sample_me();
   /* The opener has begun the region already, and ends it when it is closed. */
   if (number != 0) icp_record(TSN_REGIONS_BEGIN, region->place, 0);
   if (region->watched) {
@@ -278,8 +288,15 @@ static inline icp_state icp_enter(const icp_region *region, int32_t number, int3
       *began = icp_begin_parts();
     }
   }
-  if (region->watched) icp_work_begins((uint32_t)number, region->weight, began->cpu);
+  if (region->watched) icp_work_begins(icp_me.state.number, region->weight, began->cpu);
   return before;
+}
+
+/* Only the thread of that number writes. */
+static inline void icp_add_work(const icp_region *region, uint64_t used) {
+  _Atomic uint64_t *sum = &icp_openers[region->opener].cpu;
+  used = atomic_load_explicit(sum, memory_order_relaxed) + region->weight * used;
+  atomic_store_explicit(sum, used, memory_order_relaxed);
 }
 
 /* The END of the opener comes when its team has ended, so that its own work has an event
@@ -295,6 +312,7 @@ static inline void icp_work_done(const icp_region *region, int32_t number,
     } else {
       now = icp_record_work(began);
     }
+    if (number == 0 && region->depth == 0) icp_add_work(region, now - began->cpu);
   }
   if (region->watched) icp_work_ends(number == 0, now - began->cpu, now);
   if (region->recorded == ICP_MEASURED && number == 0) return;

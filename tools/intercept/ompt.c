@@ -57,11 +57,13 @@ enum { /* ompt_sync_region_t */
 };
 
 /* A region fits what the runtime keeps of it for a tool. From bit 0: iteration 32, place
- * 13, measured 1, depth 16, watched 1, recorded 1. */
+ * 13, measured 1, depth 10, opener 6, watched 1, recorded 1. */
+enum { DEEP = (1 << 10) - 1 };
 static uint64_t pack(icp_region region) {
   return region.iteration | (uint64_t)region.place << 32 |
          (uint64_t)(region.recorded == ICP_MEASURED) << 45 |
-         (uint64_t)(uint16_t)region.depth << 46 | (uint64_t)region.watched << 62 |
+         (uint64_t)(region.depth < DEEP ? region.depth : DEEP) << 46 |
+         (uint64_t)region.opener << 56 | (uint64_t)region.watched << 62 |
          (uint64_t)(region.recorded != ICP_NOTHING) << 63;
 }
 
@@ -70,9 +72,10 @@ static icp_region unpack(const ompt_data *data) {
   uint32_t place = (uint32_t)(value >> 32) & 0x1fff;
   bool is_measured = value >> 63 && value >> 45 & 1;
   return (icp_region){.iteration = (uint32_t)value,
-                      .place = place,
+                      .place = (uint16_t)place,
                       .weight = is_measured ? icp_weight_of(place) : 0,
-                      .depth = (uint16_t)(value >> 46),
+                      .depth = value >> 46 & DEEP,
+                      .opener = value >> 56 & (TSN_REGIONS_OPENERS - 1),
                       .watched = (value >> 62 & 1) != 0,
                       .recorded = !(value >> 63) ? ICP_NOTHING
                                   : is_measured  ? ICP_MEASURED

@@ -26,6 +26,17 @@ static icp_own nothing;
 /* Numbers that are in use, from FIRST on. */
 static _Atomic uint64_t taken[FIRST / WORD];
 
+/* Threads that open regions, as bits by their numbers, of which the last one stands for all beyond. A
+ * thread has a number of its own, if it does not go on for the one that ended last, as long as there
+ * are few of them. */
+#define APART ((uint64_t)UINT16_MAX)
+icp_opener icp_openers[TSN_REGIONS_OPENERS];
+static struct {
+  _Atomic uint64_t used, had;
+  _Atomic uint64_t ended; /* last */
+  _Atomic uint64_t work;  /* of all, by then */
+} openers;
+
 static pthread_key_t key;
 static bool has_key;
 
@@ -54,6 +65,42 @@ static void give_back_number(uint32_t number) {
   atomic_fetch_and(&taken[number / WORD], ~((uint64_t)1 << number % WORD));
 }
 
+static uint64_t sum_of_work(void) {
+  uint64_t sum = 0;
+  for (int i = 0; i < TSN_REGIONS_OPENERS; i++) sum += atomic_load(&icp_openers[i].cpu);
+  return sum;
+}
+
+/* A number that is not in use. */
+static uint32_t choose_opener(uint64_t used) {
+  uint64_t ended = atomic_load(&openers.ended), had = atomic_load(&openers.had);
+  bool goes_on = ended && !(used & ended) && atomic_load(&openers.work) == sum_of_work();
+  if (goes_on) return (uint32_t)__builtin_ctzll(ended);
+  uint64_t known = (used | had) & APART;
+  if (known != APART) return (uint32_t)__builtin_ctzll(~known);
+  return ~used ? (uint32_t)__builtin_ctzll(~used) : TSN_REGIONS_OPENERS - 1;
+}
+
+void icp_own_opener(void) {
+  uint32_t number;
+  uint64_t used = atomic_load(&openers.used);
+  do {
+    number = choose_opener(used);
+  } while (
+      !atomic_compare_exchange_weak(&openers.used, &used, used | UINT64_C(1) << number));
+  atomic_fetch_or(&openers.had, UINT64_C(1) << number);
+  icp_me.own->opener = number + 1;
+  icp_me.state.number = number << TSN_REGIONS_OPENER_SHIFT;
+}
+
+static void give_back_opener(uint32_t opener) {
+  if (!opener) return;
+  uint64_t bit = UINT64_C(1) << (opener - 1);
+  atomic_store(&openers.work, sum_of_work());
+  atomic_store(&openers.ended, bit);
+  atomic_fetch_and(&openers.used, ~bit);
+}
+
 /* A thread ends. What it records after this, in a destructor of another library, gets
  * memory again. */
 static void end_thread(void *argument) {
@@ -64,6 +111,7 @@ static void end_thread(void *argument) {
   tsn_guard_enter(&guard);
   if (own->part_of[ICP_OWN_COUNTERS]) icp_usage_end(own->part_of[ICP_OWN_COUNTERS]);
   give_back_number(own->foreign);
+  give_back_opener(own->opener);
   icp_me = (icp_thread){.own = NULL};
   keep(own);
   tsn_guard_leave(&guard);

@@ -22,8 +22,8 @@
 /* A thread with regard to the regions that it is in. 16 bytes, which are saved and
  * restored as a whole. */
 typedef struct {
-  /* Its stream: its number in the outermost team. A thread that opens a nested region
-   * and leads its team keeps it. */
+  /* Its stream: its number in the outermost team, and above it that of the team's opener. A
+   * thread that opens a nested region and leads its team keeps it. */
   uint32_t number;
   /* Threads of the innermost team. */
   uint32_t team;
@@ -144,9 +144,12 @@ typedef struct {
   uint64_t random;                 /* state of a generator; 0: none yet */
   size_t used;                     /* bytes of the mapping */
   uint32_t foreign;                /* its number outside of teams; 0: none */
+  uint32_t opener;  /* 1 and its number among those that open regions; 0: none yet */
+  uint32_t sampled; /* by that number, in the team of an opener but the first; else 0 */
   /* Of a thread that may become the watched one (watch.c): visits of that one, regions that it
-   * opened meanwhile and since when, and which it takes the place of. */
-  uint32_t visits, alone;
+   * opened meanwhile and since when, regions beside visits of that one, and which it takes the
+   * place of. */
+  uint32_t visits, alone, beside;
   uint64_t since;
   struct icp_thread *before_me;
   uint32_t plain;  /* its number in a program without teams; 0: none */
@@ -191,6 +194,17 @@ void icp_own_make(void);
 /* A number for a thread that is neither watched nor in a team, above those of teams. The
  * number of a thread that has ended is used again, and with it its streams. */
 uint32_t icp_foreign_number(void);
+
+/* Processor time of a thread in its outermost regions, by its number among those that open them: how long
+ * these take depends on who has a processor. */
+typedef struct {
+  _Alignas(64) _Atomic uint64_t cpu; /* nanoseconds */
+} icp_opener;
+extern icp_opener icp_openers[TSN_REGIONS_OPENERS];
+
+/* Give the calling thread a number among those that open outermost regions: that of the thread that ended
+ * last, if no other one has worked in its regions since, as where each job has a thread. */
+void icp_own_opener(void);
 
 /* Before the first thread has memory: notice the ends of threads. */
 void icp_own_start(void);

@@ -56,8 +56,9 @@ static bool is_plain(void) {
 
 __attribute__((constructor)) static void begin_at_load(void) {
   icp_read_request();
-  if ((icp_asked.is_plain || icp_asked.is_loaded) && icp_start_at_load())
-    tsn_record_enter(icp_set.record, 0);
+  if (!(icp_asked.is_plain || icp_asked.is_loaded) || !icp_start_at_load()) return;
+  if (icp_asked.is_loaded) icp_own_opener();
+  tsn_record_enter(icp_set.record, 0);
 }
 
 /* All threads of GNU's C++ library start with one function, and what they do is a virtual

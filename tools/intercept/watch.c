@@ -42,7 +42,23 @@ static bool expects_loop;
  * changed and restored in one runtime. */
 static uint16_t latest;
 
+/* The number of the thread whose regions readers show: of the one that is watched, and when the program
+ * ends of the one that was busiest in its regions. */
+static uint32_t shown_opener;
+
+static void show_opener(uint32_t opener) {
+  if (opener == shown_opener) return;
+  shown_opener = opener;
+  tsn_record_set_opener(icp_set.record, opener);
+}
+
 void icp_watch_start(uint16_t runtime) {
+  if (!icp_me.own->opener) icp_own_opener();
+  if (!runtime) { /* calls of MPI are in the first stream */
+    icp_me.own->opener = 1;
+    icp_me.state.number = 0;
+  }
+  show_opener(icp_me.own->opener - 1);
   latest = runtime;
   baseline_threads = icp_asked.baseline;
   baseline_left = icp_asked.baseline_iterations;
@@ -59,18 +75,49 @@ void icp_watch_start(uint16_t runtime) {
 
 enum { REGIONS = 16, PAUSE = 2000000, LONG_PAUSE = 1000000000, SETTLE = 1000000 };
 
+/* Readers take the iterations from the events, unless they are named or counted. */
+static void recount(void) {
+  if (!icp_asked.heartbeat_every && !*icp_asked.loop) icp_mark_run("recount");
+}
+
+/* Another thread is shown, which opened regions before: its beats, and the events that were looked at, lack
+ * these. */
+static void change_opener(void *opener) {
+  show_opener(*(const uint32_t *)opener);
+  icp_watched.of_regions.left_out = icp_watched.of_shares.left_out = true;
+  recount();
+}
+
 static bool take(const char *why) {
   static atomic_flag has_reported = ATOMIC_FLAG_INIT;
+  uint32_t opener = icp_me.own->opener - 1;
+  if (opener != shown_opener) icp_section(change_opener, &opener);
   if (icp_iteration()) icp_watched.of_regions.restarts = true;
   icp_me.own->before_me = NULL;
   icp_me.watched = true;
-  if (why && !atomic_flag_test_and_set(&has_reported)) {
+  if (why && icp_me.own->beside < REGIONS && !atomic_flag_test_and_set(&has_reported)) {
     ICP_REPORT(0,
                "iterations are looked for in another thread than the first that opened a "
                "region, which %s",
                why);
   }
   return icp_watch_begins();
+}
+
+/* Not of one that goes on where another one paused or ended. */
+static void report_several(icp_own *own) {
+  static atomic_flag has_reported = ATOMIC_FLAG_INIT;
+  if (++own->beside != REGIONS || atomic_flag_test_and_set(&has_reported)) return;
+  ICP_REPORT(0,
+             "several threads open regions of their own: iterations and regions are "
+             "those of the one that works most in its regions");
+}
+
+void icp_sample_me(void) {
+  icp_own *own = icp_me.own;
+  if (own->sampled == icp_me.state.number) return;
+  own->sampled = icp_me.state.number;
+  tsn_record_enter(icp_set.record, (int32_t)own->sampled);
 }
 
 bool icp_watch_moves(void) {
@@ -90,6 +137,7 @@ bool icp_watch_moves(void) {
     own->visits = visits;
     own->alone = 0;
     own->since = tsn_clock_monotonic();
+    report_several(own);
     return false;
   }
   if (++own->alone < REGIONS) return false;
@@ -189,7 +237,7 @@ static bool write_passed(uint64_t moment, uint64_t now) {
 
 static void mark_recount(void *unused) {
   (void)unused;
-  icp_mark_run("recount");
+  recount();
 }
 
 void icp_write_early(uint32_t iteration) {
@@ -279,11 +327,23 @@ static void look_last(void *unused) {
       shown);
 }
 
+/* The number of the thread that was busiest in its regions; of equal ones the one that is shown. */
+static uint32_t find_busiest(void) {
+  uint32_t busiest = shown_opener;
+  for (uint32_t i = 0; i + 1 < TSN_REGIONS_OPENERS; i++) {
+    if (atomic_load(&icp_openers[i].cpu) > atomic_load(&icp_openers[busiest].cpu))
+      busiest = i;
+  }
+  return busiest;
+}
+
 /* Not in the child of a fork; and not where --max-size has ended the recording: the run ends
- * there, and what the program did later is not in it. */
+ * there, and what the program did later is not in it. The watched thread alone may look. */
 void icp_watch_last(void) {
-  bool is_ours = atomic_load(&icp_set.phase) == ICP_RECORDING && icp_me.watched;
-  if (is_ours && icp_iteration()) icp_section(look_last, NULL);
+  if (atomic_load(&icp_set.phase) != ICP_RECORDING) return;
+  uint32_t busiest = icp_watched.has_calls ? shown_opener : find_busiest();
+  if (busiest != shown_opener) icp_section(change_opener, &busiest);
+  if (icp_iteration()) icp_section(icp_me.watched ? look_last : mark_recount, NULL);
 }
 
 static void end_baseline(void) {
@@ -422,7 +482,8 @@ uint16_t icp_task(const void *function, int family) {
   if (!icp_use_runtime(place, function, family, &runtime)) return runtime;
   icp_state before = icp_me.state;
   if (before.depth == 0) {
-    icp_me.state.number = (uint32_t)icp_runtimes[runtime].thread_number();
+    icp_me.state.number = (uint32_t)icp_runtimes[runtime].thread_number() |
+                          (icp_me.own->sampled & ~(uint32_t)UINT16_MAX);
   }
   task_counts *t = own_counts();
   if (t) count_task(t, place);

@@ -75,45 +75,50 @@ static int take_begins(region_stream *s, const main_loop *loop, double *begin,
   return 0;
 }
 
-/* The beats of a thread: its first region or call of each iteration. */
+/* The beats of a stream: the first region or call in each iteration; infinity: none. */
 typedef struct {
   const double *begin;
   size_t count, begun; /* iterations, and how many have begun */
   double *time;
-  size_t beats;
   int32_t thread;
-} thread_beats;
+} stream_beats;
 
 static int32_t note(void *user, const tsanom_runs_visit *v) {
-  thread_beats *t = user;
+  stream_beats *t = user;
   size_t before = t->begun;
   t->thread = v->thread;
   if (v->kind != TSANOM_RUNS_VISIT_BEGIN) return 0;
   while (t->begun < t->count && t->begin[t->begun] <= v->time) t->begun++;
-  if (t->begun > before) t->time[t->beats++] = v->time;
+  if (t->begun > before) t->time[t->begun - 1] = v->time;
   return 0;
 }
 
-/* The beats of the thread of a stream of events; the first stream is that of the loop. */
+/* The beats of the thread of a stream of events, which other streams may have, too; thread 0 is that of
+ * the loop. */
 static int note_stream(const region_stream *s, size_t stream, const double *begin,
                        size_t count, const beats *b, failure *why) {
-  thread_beats t = {.begin = begin, .count = count, .thread = -1};
+  stream_beats t = {.begin = begin, .count = count, .thread = -1};
   const tsanom_runs_visitor visitor = {note, &t};
   t.time = allocate(count, sizeof *t.time);
+  for (size_t i = 0; i < count; i++) t.time[i] = INFINITY;
   tsanom_status status = tsanom_runs_visits(s->run, stream, NULL, &visitor);
-  int is_first =
-      t.thread >= 0 && (size_t)t.thread < b->run.thread_count && !b->own[t.thread].time;
-  if (is_first && stream == 0) {
-    memcpy(t.time, begin, count * sizeof *begin);
-    t.beats = count;
-  }
-  if (is_first) {
-    b->own[t.thread].time = t.time;
-    b->own[t.thread].beats = t.beats;
+  if (t.thread == 0) memcpy(t.time, begin, count * sizeof *begin);
+  if (t.thread >= 0 && (size_t)t.thread < b->run.thread_count) {
+    const double **own = &b->own[t.thread].time;
+    for (size_t i = 0; *own && i < count; i++) t.time[i] = fmin(t.time[i], (*own)[i]);
+    free((double *)*own);
+    *own = t.time;
   } else {
     free(t.time);
   }
   return status < 0 ? fail_status(why, "the region events", status) : 0;
+}
+
+static void close_gaps(tsanom_hsa_series *own, size_t count) {
+  double *time = (double *)own->time;
+  for (size_t i = 0; time && i < count; i++) {
+    if (isfinite(time[i])) time[own->beats++] = time[i];
+  }
 }
 
 /* Replace the beats by those of the iterations that begin then. */
@@ -131,6 +136,7 @@ static int replace(const region_stream *s, const double *begin, size_t count, be
   for (size_t i = 0; i < info.event_streams && count && !failed; i++) {
     failed = note_stream(s, i, begin, count, b, why);
   }
+  for (size_t t = 0; t < b->run.thread_count; t++) close_gaps(&b->own[t], count);
   b->run.threads = b->own;
   b->no_iterations = 0;
   return failed;
