@@ -9,19 +9,29 @@
 
 TestSuite(record_openers, .init = enter_folder, .fini = leave_folder, .timeout = 240);
 
+enum { THREADS = 4 };
+
+typedef struct {
+  char arguments[200];
+  size_t team, threads, busiest, turns[THREADS];
+} openers;
+
 /* One of two to four threads has four times the work of each other one. They begin at different times, and
- * some end early. Returns how many turns the busiest has. */
-static size_t choose(uint64_t *seed, char *arguments, size_t bytes) {
-  size_t threads = random_between(seed, 2, 4), busiest = random_between(seed, 1, threads);
-  size_t most = random_between(seed, 60, 150);
-  for (size_t i = 1, used = 0; i <= threads; i++) {
-    size_t turns = i == busiest ? most : random_between(seed, 10, 80);
-    size_t all = i == busiest ? 24000000 : random_between(seed, 1000000, 6000000);
+ * some end early. */
+static openers choose(uint64_t *seed) {
+  openers o = {.team = random_between(seed, 1, 2),
+               .threads = random_between(seed, 2, THREADS)};
+  o.busiest = random_between(seed, 0, o.threads - 1);
+  for (size_t i = 0, used = 0; i < o.threads; i++) {
+    bool is_busiest = i == o.busiest;
+    o.turns[i] =
+        is_busiest ? random_between(seed, 90, 150) : random_between(seed, 10, 80);
+    size_t all = is_busiest ? 24000000 : random_between(seed, 1000000, 6000000);
     size_t wait = random_between(seed, 0, 1) * random_between(seed, 0, 30);
-    used += (size_t)snprintf(arguments + used, bytes - used, " %zu:%zu:%zu:1", turns,
-                             all / turns, wait);
+    used += (size_t)snprintf(o.arguments + used, sizeof o.arguments - used,
+                             " %zu:%zu:%zu:1", o.turns[i], all / o.turns[i], wait);
   }
-  return most;
+  return o;
 }
 
 static void check_beats(const char *arguments, size_t team, size_t turns) {
@@ -35,20 +45,27 @@ static void check_beats(const char *arguments, size_t team, size_t turns) {
   }
 }
 
+/* The iterations are those of one thread, and mostly of the busiest: on a machine that does much
+ * else, another one may spin for longer than it works. */
 Test(record_openers, iterations_are_those_of_the_thread_that_works_most) {
+  enum { TRIALS = 6 };
   uint64_t seed = 51;
   FOR_EACH_WAY(way, "openers") {
-    for (int trial = 0; trial < CASES(6); trial++) {
-      char arguments[200];
-      size_t team = random_between(&seed, 1, 2),
-             turns = choose(&seed, arguments, sizeof arguments);
+    int busiest = 0;
+    for (int trial = 0; trial < TRIALS; trial++) {
+      openers o = choose(&seed);
       shell_ok("rm -rf run");
-      cr_assert(record(way, "-o run -- ./openers %zu%s", team, arguments).status == 0);
+      cr_assert(record(way, "-o run -- ./openers %zu%s", o.team, o.arguments).status ==
+                0);
       json_t *r = tsanom_json("speedup run --json");
       double found = number_of(json_object_get(r, "main_loop"), "iterations");
-      cr_assert(found == (double)turns, "%s: %g", arguments, found);
-      check_beats(arguments, team, turns);
+      size_t shown = 0;
+      while (shown < o.threads && found != (double)o.turns[shown]) shown++;
+      cr_assert(shown < o.threads, "%s: %g", o.arguments, found);
+      busiest += shown == o.busiest;
+      check_beats(o.arguments, o.team, o.turns[shown]);
     }
+    cr_assert(3 * busiest >= 2 * TRIALS, "%d of %d", busiest, TRIALS);
   }
 }
 
