@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <tsanom/change.h>
 
-#include "change/series.h"
+#include "change/unusual.h"
 
 static uint64_t seed = 1;
 static size_t count = 10000;

@@ -6,7 +6,7 @@
 
 #include "change/change.h"
 #include "change/critical.h"
-#include "change/series.h"
+#include "change/unusual.h"
 #include "support/check.h"
 #include "support/faults.h"
 #include "support/workspace.h"

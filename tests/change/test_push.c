@@ -3,7 +3,7 @@
 #include <string.h>
 #include <tsanom/change.h>
 
-#include "change/series.h"
+#include "change/unusual.h"
 #include "support/check.h"
 #include "support/workspace.h"
 
