@@ -6,6 +6,7 @@
 #include <math.h>
 #include <tsanom/hsa.h>
 
+#include "record/regions.h"
 #include "recorded_run.h"
 
 enum { SAMPLES = 40, EACH = 16, RING = 1, DAMAGED = 2, OPEN = 4, PART = 8, MORE = 16 };
@@ -37,17 +38,21 @@ static void take_sample(const uint8_t *data, uint64_t slot, uint64_t number,
   s->check = tsn_vital_check(s, header.unordered ? s->sequence : slot) + (data[0] & 2);
 }
 
-/* Samples that a reader keeps: of a file in order those before the first damaged one. */
-static size_t count_intact(size_t samples) {
+/* Samples that a reader keeps: of a file in order those before the first damaged one; and which of
+ * them it shows. Of the team of an opener but the first, that is the only stream. */
+static size_t count_intact(size_t samples, size_t *shown) {
   size_t intact = 0;
+  *shown = 0;
   for (size_t i = 0; i < samples; i++) {
     const tsn_vital_record *s = &sample[i];
-    bool is_good = s->check == tsn_vital_check(s, header.unordered ? s->sequence : i) &&
-                   s->time &&
-                   (s->stream == TSN_VITAL_PROCESS ? s->thread == -1
-                                                   : s->thread >= 0 && s->thread < 65536);
+    bool of_process = s->stream == TSN_VITAL_PROCESS;
+    int32_t opener = s->thread >> TSN_REGIONS_OPENER_SHIFT;
+    bool is_good =
+        s->check == tsn_vital_check(s, header.unordered ? s->sequence : i) && s->time &&
+        (of_process ? s->thread == -1 : s->thread >= 0 && opener < TSN_REGIONS_OPENERS);
     if (!is_good && !header.unordered) break;
     intact += is_good;
+    *shown += is_good && (of_process || opener == 0 || s->stream == 0);
   }
   return intact;
 }
@@ -78,9 +83,9 @@ static void look(int32_t salvage, size_t samples, size_t whole) {
   tsanom_fault fault;
   tsanom_runs *run = open_run(folder, salvage, &fault);
   if (!run) return;
-  size_t count = count_samples(run), intact = count_intact(samples);
-  if (count > samples || (!header.unordered && count && count != intact)) abort();
-  if (!salvage && !header.unordered && count != samples) abort();
+  size_t count = count_samples(run), shown, intact = count_intact(samples, &shown);
+  if (count > samples || (!header.unordered && count && count != shown)) abort();
+  if (!salvage && !header.unordered && (intact != samples || count != shown)) abort();
   if (whole > samples) write_samples(whole, NULL, 0);
   if (tsanom_runs_refresh(run, NULL, NULL) == TSANOM_OK && count_samples(run) > whole) {
     abort();
