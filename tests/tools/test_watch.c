@@ -249,17 +249,25 @@ Test(command_watch, a_model_finds_a_leak) {
   cr_assert(o.status == 1 && strstr(o.out, "memory_leak since"), "%s%s", o.out, o.err);
 }
 
-/* A program that computes more, and waits more, is slower for two reasons. */
+/* A program that computes more, and waits more, is slower for two reasons. Normal runs beside which the
+ * machine did something else hide one of them: then they are recorded anew. */
 Test(command_watch, each_slowdown_has_its_own_metric) {
-  learn_model();
-  record_pulse("run", 200, "busy");
-  tsanom_ok("watch -m m.json --openmetrics run.prom run");
-  char *text = slurp("run.prom");
-  const char *fault = openmetrics_fault(text);
-  cr_assert(!fault, "%s", fault);
-  cr_assert(strstr(text, "cause=\"slowdown\",sign=\"slowdown\",thread=\"\"} ") &&
-                strstr(text, "cause=\"slowdown\",sign=\"nobody\",thread=\"\"} "),
-            "%s", text);
+  enum { TRIES = 3 };
+  char *text = NULL;
+  bool has_both = false;
+  for (int i = 0; i < TRIES && !has_both; i++) {
+    free(text);
+    shell_ok("rm -rf n? run m.json");
+    learn_model();
+    record_pulse("run", 200, "busy");
+    tsanom_ok("watch -m m.json --openmetrics run.prom run");
+    text = slurp("run.prom");
+    const char *fault = openmetrics_fault(text);
+    cr_assert(!fault, "%s", fault);
+    has_both = strstr(text, "cause=\"slowdown\",sign=\"slowdown\",thread=\"\"} ") &&
+               strstr(text, "cause=\"slowdown\",sign=\"nobody\",thread=\"\"} ");
+  }
+  cr_assert(has_both, "%s", text);
   free(text);
 }
 
