@@ -465,13 +465,12 @@ static tsanom_status fill(reader *r, double elapsed) {
 static tsanom_status read_all(reader *r) {
   double elapsed = 0;
   if (!start_trees(r)) return no_memory(r);
+  size_t leader = tsn_channel_leader(r->channel);
   const tsn_stream *stream =
-      r->channel->stream_count
-          ? tsn_channel_stream(r->channel, tsn_channel_leader(r->channel))
-          : NULL;
+      r->channel->stream_count ? tsn_channel_stream(r->channel, leader) : NULL;
   if (stream && stream->count) {
     tsn_reader records = {.channel = r->channel, .exec = r->exec};
-    (void)tsn_reader_open(&records, tsn_channel_leader(r->channel));
+    (void)tsn_reader_open(&records, leader);
     r->last = tsn_stream_last(r->channel, stream);
     r->has_calls = has_computations(r->profile);
     tsanom_status status = read_stream(r, &records), read = tsn_reader_end(&records);

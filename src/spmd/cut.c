@@ -367,7 +367,7 @@ static void fill(tsn_spmd_optics *optics, size_t count, size_t processes, double
 }
 
 /* Steps between the nodes, of which those above `least` are the steps of the order above it:
- * the numbers of those at most at the resolution, and above it. */
+ * the numbers of those up to the resolution, and above it. */
 typedef struct {
   size_t count, below, above;
   double least, low, high; /* low, high: the steps next to the resolution */

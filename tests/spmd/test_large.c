@@ -252,15 +252,32 @@ static double cut_by_order(const large *l, double resolution) {
   return clusters > 1 ? cut : INFINITY;
 }
 
+static tsanom_spmd_options automatic_options(void) {
+  tsanom_spmd_options options;
+  tsanom_spmd_options_init(&options, sizeof options);
+  options.cut = TSANOM_SPMD_CUT_AUTOMATIC;
+  options.combination_limit = 0;
+  return options;
+}
+
+/* Analyzes, and returns the cut, which must be that of the order. */
+static double analyze_cut(large *l, const tsanom_spmd_options *options, int trial) {
+  l->report.order = malloc(l->data.processes * sizeof *l->report.order);
+  l->report.reachability = malloc(l->data.processes * sizeof *l->report.reachability);
+  cr_assert_geq(tsanom_spmd_analyze(&l->data, options, NULL, &l->report), 0);
+  double cut = cut_by_order(l, options->tolerance * l->report.largest_norm);
+  cr_assert_eq(cut, l->report.eps, "trial %d: %g, not %g", trial, l->report.eps, cut);
+  free(l->report.order);
+  free(l->report.reachability);
+  return cut;
+}
+
 /* Kinds far apart, of which the nearest processes are not nearest to the other kind in each
  * region, and some between them. */
 Test(spmd_large, the_automatic_cut_of_kinds_is_that_of_the_order) {
   enum { TRIALS = 40 };
   uint64_t seed = 12;
-  tsanom_spmd_options options;
-  tsanom_spmd_options_init(&options, sizeof options);
-  options.cut = TSANOM_SPMD_CUT_AUTOMATIC;
-  options.combination_limit = 0;
+  const tsanom_spmd_options options = automatic_options();
   for (int trial = 0; trial < TRIALS; trial++) {
     large l;
     size_t regions = random_between(&seed, 2, 6), kinds = random_between(&seed, 2, 4);
@@ -272,13 +289,7 @@ Test(spmd_large, the_automatic_cut_of_kinds_is_that_of_the_order) {
       row[i % kinds % regions] += 0.7 * (double)(i % kinds);
       if (i < random_between(&seed, 0, 2)) row[0] += random_unit(&seed);
     }
-    l.report.order = malloc(l.data.processes * sizeof *l.report.order);
-    l.report.reachability = malloc(l.data.processes * sizeof *l.report.reachability);
-    cr_assert_geq(tsanom_spmd_analyze(&l.data, &options, NULL, &l.report), 0);
-    double cut = cut_by_order(&l, options.tolerance * l.report.largest_norm);
-    cr_assert_eq(cut, l.report.eps, "trial %d: %g, not %g", trial, l.report.eps, cut);
-    free(l.report.order);
-    free(l.report.reachability);
+    (void)analyze_cut(&l, &options, trial);
     release(&l);
   }
 }
@@ -289,28 +300,18 @@ Test(spmd_large, the_automatic_cut_is_that_of_the_order) {
   enum { TRIALS = 200 };
   uint64_t seed = 11;
   int cuts = 0;
-  tsanom_spmd_options options;
-  tsanom_spmd_options_init(&options, sizeof options);
-  options.cut = TSANOM_SPMD_CUT_AUTOMATIC;
-  options.combination_limit = 0;
+  const tsanom_spmd_options options = automatic_options();
   for (int trial = 0; trial < TRIALS; trial++) {
     large l;
     make_noisy(&l, &seed);
-    l.report.order = malloc(l.data.processes * sizeof *l.report.order);
-    l.report.reachability = malloc(l.data.processes * sizeof *l.report.reachability);
     l.report.code = malloc(l.data.processes * sizeof *l.report.code);
     l.data.metrics = 1;
     l.data.metric = l.time;
-    cr_assert_geq(tsanom_spmd_analyze(&l.data, &options, NULL, &l.report), 0);
+    cuts += isfinite(analyze_cut(&l, &options, trial));
     for (size_t i = 0; i < l.data.processes; i++) {
       if (l.report.cccrs > 0 && l.data.regions > 1) break;
       cr_assert_eq(l.report.code[i], l.report.class_of[i], "trial %d: %zu", trial, i);
     }
-    double cut = cut_by_order(&l, options.tolerance * l.report.largest_norm);
-    cr_assert_eq(cut, l.report.eps, "trial %d: %g, not %g", trial, l.report.eps, cut);
-    cuts += isfinite(cut);
-    free(l.report.order);
-    free(l.report.reachability);
     free(l.report.code);
     release(&l);
   }

@@ -442,8 +442,8 @@ static void visit_references(const object *o, reference_visitor *visit, void *co
 }
 
 static void note_import(const ElfW(Sym) * symbol, const char *name, void **place,
-                        void *search_) {
-  import_search *search = search_;
+                        void *context) {
+  import_search *search = context;
   bool is_of_family = strncmp(name, search->prefix, strlen(search->prefix)) == 0;
   (void)symbol;
   search->imports |= is_of_family;
@@ -513,8 +513,8 @@ typedef struct {
 } asked_search;
 
 static void note_asked(const ElfW(Sym) * symbol, const char *name, void **place,
-                       void *search_) {
-  asked_search *s = search_;
+                       void *context) {
+  asked_search *s = context;
   bool is_weak = symbol->st_info >> 4 == STB_WEAK;
   if (!is_weak || !icp_is_own(*place) || s->count == ASKED_MOST) return;
   s->asked[s->count].name = name;

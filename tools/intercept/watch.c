@@ -76,7 +76,8 @@ void icp_watch_start(uint16_t runtime) {
 enum { REGIONS = 16, PAUSE = 2000000, LONG_PAUSE = 1000000000, SETTLE = 1000000 };
 
 /* Readers take the iterations from the events, unless they are named or counted. */
-static void recount(void) {
+static void recount(void *unused) {
+  (void)unused;
   if (!icp_asked.heartbeat_every && !*icp_asked.loop) icp_mark_run("recount");
 }
 
@@ -85,7 +86,7 @@ static void recount(void) {
 static void change_opener(void *opener) {
   show_opener(*(const uint32_t *)opener);
   icp_watched.of_regions.left_out = icp_watched.of_shares.left_out = true;
-  recount();
+  recount(NULL);
 }
 
 static bool take(const char *why) {
@@ -235,11 +236,6 @@ static bool write_passed(uint64_t moment, uint64_t now) {
                             bit | (uint32_t)ago) == TSANOM_OK;
 }
 
-static void mark_recount(void *unused) {
-  (void)unused;
-  recount();
-}
-
 void icp_write_early(uint32_t iteration) {
   const icp_early *early = &icp_watched.early;
   if (iteration != icp_watched.first || icp_me.is_over) return;
@@ -249,7 +245,7 @@ void icp_write_early(uint32_t iteration) {
   for (uint64_t k = first; k < early->count; k++) {
     is_written &= write_passed(early->moment[k % ICP_EARLY], now);
   }
-  if (!is_written) icp_section(mark_recount, NULL);
+  if (!is_written) icp_section(recount, NULL);
 }
 
 /* An iteration of worksharing begins. */
@@ -343,7 +339,7 @@ void icp_watch_last(void) {
   if (atomic_load(&icp_set.phase) != ICP_RECORDING) return;
   uint32_t busiest = icp_watched.has_calls ? shown_opener : find_busiest();
   if (busiest != shown_opener) icp_section(change_opener, &busiest);
-  if (icp_iteration()) icp_section(icp_me.watched ? look_last : mark_recount, NULL);
+  if (icp_iteration()) icp_section(icp_me.watched ? look_last : recount, NULL);
 }
 
 static void end_baseline(void) {

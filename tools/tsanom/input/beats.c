@@ -154,10 +154,10 @@ static int is_full(const char *path, int64_t process) {
   return found;
 }
 
-static int is_whole(const char *path, const tsanom_runs *run) {
+static int is_whole(const tsanom_runs *run) {
   tsanom_runs_info info = {.struct_size = sizeof info};
   (void)tsanom_runs_describe(run, &info);
-  return info.state == TSANOM_RUN_FINISHED && !info.skipped && !is_full(path, info.pid);
+  return info.state == TSANOM_RUN_FINISHED && !info.skipped;
 }
 
 /* The main loop of the level that has it. */
@@ -217,7 +217,7 @@ int beats_restate(const char *path, const tsanom_exec *exec, int salvage, beats 
   b->no_iterations = run_has_no_iterations(&info);
   b->complete = TSANOM_NONE;
   int recounts = has_mark(path, "recount");
-  int whole = !recounts && is_whole(path, b->source);
+  int whole = !recounts && is_whole(b->source) && !is_full(path, info.pid);
   if ((whole && !salvage) || info.totals || !were_found(path, b, &info)) {
     return 0;
   }
@@ -226,8 +226,7 @@ int beats_restate(const char *path, const tsanom_exec *exec, int salvage, beats 
   options.salvage = salvage;
   if (tsanom_runs_open(path, &options, NULL, &s.run) < 0) return 0; /* it has no events */
   region_stream_begin(&s, TSANOM_RUNS_LEVEL_REGIONS);
-  int failed =
-      whole && is_whole(path, s.run) ? 0 : restate(path, &s, exec, recounts, b, why);
+  int failed = whole && is_whole(s.run) ? 0 : restate(path, &s, exec, recounts, b, why);
   region_stream_free(&s);
   return failed;
 }
